@@ -1,0 +1,143 @@
+"""Decimal text of exact numbers by integer arithmetic: every digit is right at any length."""
+
+import math
+from collections.abc import Callable
+from typing import Literal
+
+from bminlib.errors import DomainError, shown
+
+Rounding = Literal["nearest", "down", "up"]
+
+MAX_DIGITS = 1_000_000
+_PYTHON_DIGITS = 4000  # CPython refuses to convert integers of more than 4300 digits
+_FLINT_DIGITS = 400  # from here on FLINT's integers are faster than Python's
+_LOG10_2 = math.log10(2)
+
+
+def check_digits(digits: object) -> int:
+    """`digits` if it is an integer from 1 to MAX_DIGITS; raises DomainError otherwise."""
+    if isinstance(digits, bool) or not isinstance(digits, int) or not 1 <= digits <= MAX_DIGITS:
+        raise DomainError(
+            f"digits={shown(digits)}: the number of significant digits must be an integer "
+            f"from 1 to {MAX_DIGITS}; 15 is the default"
+        )
+    return digits
+
+
+def integer_text(number: int) -> str:
+    """Every decimal digit of `number`, however long it is."""
+    if number.bit_length() * _LOG10_2 < _PYTHON_DIGITS:
+        return str(number)
+    from flint import fmpz
+
+    return str(fmpz(number))
+
+
+def integer_from_text(text: str) -> int:
+    """The integer that a string of ASCII digits spells, however long it is."""
+    if len(text) <= _PYTHON_DIGITS:
+        return int(text)
+    from flint import fmpz
+
+    return int(fmpz(text))
+
+
+def root_digits(
+    numerator: int, denominator: int, degree: int, digits: int, rounding: Rounding
+) -> tuple[int, int]:
+    """(mantissa, exponent) of x = (numerator/denominator)^(1/degree), for x > 0.
+
+    The mantissa has exactly `digits` decimal digits and x = mantissa 10^(exponent - digits + 1)
+    after correct rounding (ties go to even). `degree` is a power of two.
+    """
+    return mantissa_and_exponent(
+        lambda shift: _scaled_floor(numerator, denominator, degree, shift),
+        _decimal_exponent(numerator, denominator, degree),
+        digits,
+        rounding,
+    )
+
+
+def mantissa_and_exponent(
+    scaled_floor: Callable[[int], tuple[int, bool]], exponent: int, digits: int, rounding: Rounding
+) -> tuple[int, int]:
+    """The answer of `root_digits` for the x that `scaled_floor` knows, from a guessed exponent.
+
+    scaled_floor(shift) is floor(2 x 10^shift), and whether 2 x 10^shift is that integer.
+    """
+    while True:
+        doubled, exact = scaled_floor(digits - 1 - exponent)
+        mantissa = _rounded(doubled, exact, rounding)
+        if doubled < 2 * 10 ** (digits - 1):
+            exponent -= 1
+        elif mantissa == 10**digits:
+            return 10 ** (digits - 1), exponent + 1
+        elif mantissa > 10**digits:
+            exponent += 1
+        else:
+            return mantissa, exponent
+
+
+def decimal_text(mantissa: int, exponent: int, digits: int) -> str:
+    """mantissa 10^(exponent - digits + 1) as text with all its `digits` significant digits.
+
+    Positional where that needs no filler zeros before the point, scientific otherwise.
+    """
+    text = integer_text(mantissa)
+    if 0 <= exponent < digits:
+        whole, part = text[: exponent + 1], text[exponent + 1 :]
+        return f"{whole}.{part}" if part else whole
+    if -5 <= exponent < 0:
+        return "0." + "0" * (-exponent - 1) + text
+    point = f"{text[0]}.{text[1:]}" if digits > 1 else text
+    sign = "-" if exponent < 0 else "+"
+    return f"{point}e{sign}{integer_text(abs(exponent)):0>2}"
+
+
+def _decimal_exponent(numerator: int, denominator: int, degree: int) -> int:
+    """floor(log10 x), or off by one near a power of ten."""
+    shift_n = max(numerator.bit_length() - 60, 0)
+    shift_d = max(denominator.bit_length() - 60, 0)
+    leading = math.log10((numerator >> shift_n) / (denominator >> shift_d))
+    return math.floor((leading + (shift_n - shift_d) * _LOG10_2) / degree)
+
+
+def _scaled_floor(
+    numerator: int, denominator: int, degree: int, shift: int
+) -> tuple[int, bool]:
+    """floor(2 x 10^shift), and whether 2 x 10^shift is that integer."""
+    if abs(shift) > _FLINT_DIGITS:
+        from flint import fmpz
+
+        return _nested_roots(fmpz(numerator), fmpz(denominator), degree, shift, fmpz(10))
+    return _nested_roots(numerator, denominator, degree, shift, 10)
+
+
+def _nested_roots(  # type: ignore[no-untyped-def]
+    numerator, denominator, degree: int, shift: int, ten
+):
+    """The same for int or fmpz operands; floor(sqrt(floor(y))) = floor(sqrt(y)) nests."""
+    scale = ten ** (degree * abs(shift))
+    if shift >= 0:
+        numerator = numerator * scale
+    else:
+        denominator = denominator * scale
+    floor, rest = divmod(numerator << degree, denominator)
+    exact = not rest
+    while degree > 1:
+        root = math.isqrt(floor) if isinstance(floor, int) else floor.isqrt()
+        exact = exact and root * root == floor
+        floor, degree = root, degree // 2
+    return int(floor), exact
+
+
+def _rounded(doubled: int, exact: bool, rounding: Rounding) -> int:
+    """The integer next to doubled/2 (or just above it, unless exact)."""
+    half = doubled & 1
+    mantissa = doubled >> 1
+    if rounding == "down":
+        return mantissa
+    if rounding == "up":
+        return mantissa + (not exact or half)
+    tie = half and exact
+    return mantissa + (mantissa & 1 if tie else half)
