@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from bminlib.decimals import Rounding, check_digits, mantissa_and_exponent
 from bminlib.errors import UndecidedError
-from bminlib.exact import EquationRoot, Expression, as_exact, rational_power
+from bminlib.expressions import EquationRoot, Expression, as_exact
+from bminlib.powers import rational_power
 
 if TYPE_CHECKING:
     from flint import arb
@@ -127,9 +128,7 @@ def _unique_floor(ball: arb) -> int | None:
     return None if whole is None else int(whole)
 
 
-def _digits_at(
-    value: Expression, bits: int, digits: int, rounding: Rounding
-) -> tuple[int, int]:
+def _digits_at(value: Expression, bits: int, digits: int, rounding: Rounding) -> tuple[int, int]:
     """`ball_digits` from the ball at `bits`."""
     from flint import arb
 

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from bminlib import balls, demand, extremal
-from bminlib.decimals import Rounding, integer_text
+from bminlib import demand, extremal, reasons
+from bminlib.decimals import Rounding
 from bminlib.demand import Demand, Regime, Touch
 from bminlib.errors import InfeasibleError
-from bminlib.exact import RationalPower, Value, as_power, function, rational_power
+from bminlib.powers import RationalPower, as_power, rational_power
 from bminlib.problem import CountingProblem
 from bminlib.supply import Supply, supply
 
 if TYPE_CHECKING:
     from flint import arb
 
+    from bminlib.expressions import Value
+
 Method = Literal["closed form", "root"]
 _ZERO = rational_power(0)
-_SHOWN_DIGITS = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Asymptote:
+class Asymptote(NamedTuple):
     """The leading term constant L^exponent of B_min, and B_min's ratio to it at this L."""
 
     constant: Value
@@ -86,7 +86,9 @@ class Bound:
 
     def enclosure(self, digits: int = 15) -> arb:
         """A ball of relative radius below 10^-digits that holds B_min; raises InfeasibleError."""
-        return balls.enclosure(self._existing(), digits)
+        from bminlib.balls import enclosure
+
+        return enclosure(self._existing(), digits)
 
     def _existing(self) -> Value:
         if self.value is None:
@@ -111,6 +113,9 @@ def b_min(problem: CountingProblem) -> Bound:
 
 def infeasible_length(problem: CountingProblem, score_range: RationalPower) -> bool:
     """Whether bare scores in [-score_range, score_range]/2 are too narrow for a*(L)."""
+    from bminlib import balls
+    from bminlib.expressions import function
+
     ratio = extremal.least_score_ratio(problem.L)
     return ratio > 1 and balls.compare(function("log", ratio), score_range) > 0
 
@@ -142,74 +147,75 @@ def _bound(problem: CountingProblem, theorem: str, need: Demand, has: Supply) ->
 def _post(problem: CountingProblem) -> Bound:
     theorem = f"post.{problem.affine}"
     if problem.two_points:
-        return Bound(problem, theorem, None, _two_points_reason(problem))
+        return Bound(problem, theorem, None, reasons.two_points(problem))
     return _bound(problem, theorem, demand.circular(problem.L), supply(problem))
 
 
 def _linear(problem: CountingProblem) -> Bound:
     if problem.two_points and problem.affine == "bare":
-        return Bound(problem, "linear.rounded", None, _filler_reason(problem))
-    need = Demand(as_power(extremal.linear_slope(problem.L)), _linear_touches(problem.L))
-    return _bound(problem, "linear.rounded", need, supply(problem))
+        return Bound(problem, "linear.rounded", None, reasons.filler(problem))
+    return _bound(problem, "linear.rounded", demand.linear(problem.L), supply(problem))
 
 
 def _softmax(problem: CountingProblem) -> Bound:
+    from bminlib import fractional
+
     has = supply(problem)
     if has.score_range is None:
         theorem = "none" if problem.norm == "none" else "pre.learned"
-        return _bound(problem, theorem, demand.fractional(problem.L, has), has)
+        return _bound(problem, theorem, fractional.gap_by_norms(problem.L, has), has)
     if infeasible_length(problem, has.score_range):
-        reason = _horizon_reason(problem.L, has.score_range)
+        reason = reasons.horizon(problem.L, has.score_range)
         return Bound(problem, "pre.bare.horizon", None, reason)
-    of = demand.fractional_two_points if problem.two_points else demand.fractional_bounded
-    return _bound(problem, "pre.bare", of(problem.L, has.score_range), has)
+    least_gap = fractional.gap_at_two_points if problem.two_points else fractional.gap_in_range
+    return _bound(problem, "pre.bare", least_gap(problem.L, has.score_range), has)
 
 
 def _exact(problem: CountingProblem) -> Bound:
-    """No rounding: yhat = c. Source: theorems linear.exact, softmax.exact.small, softmax.inexact."""
+    """No rounding: yhat = c. Source: theorems linear.exact, softmax.exact.small, .inexact."""
     if problem.norm == "post":
         return _exact_post(problem)
     has = supply(problem)
     if problem.attention == "linear":
         if problem.two_points and problem.affine == "bare":
-            return Bound(problem, "linear.exact", None, _filler_reason(problem))
+            return Bound(problem, "linear.exact", None, reasons.filler(problem))
         return _bound(problem, "linear.exact", Demand(as_power(1)), has)
     if problem.L == 1:
-        return _bound(problem, "softmax.exact.small", demand.exact_gap(has), has)
-    reason = "yhat(2) - 2 yhat(1) + yhat(0) = -2aD/((a+1)(a+2)) != 0: softmax bends every line"
-    return Bound(problem, "softmax.inexact", None, reason)
+        from bminlib.fractional import exact_gap
+
+        return _bound(problem, "softmax.exact.small", exact_gap(has), has)
+    return Bound(problem, "softmax.inexact", None, reasons.BENT)
 
 
 def _exact_post(problem: CountingProblem) -> Bound:
     """Radius 1/2 at L = 1, and 1 (in the limit of a step) at L = 2."""
     L = problem.L
     if L > 2:
-        reason = f"a line meets the curve at most 3 times < L + 1 = {_long(L + 1)} counts"
-        return Bound(problem, "softmax.inexact", None, reason)
+        return Bound(problem, "softmax.inexact", None, reasons.arc(L))
     if L == 2 and problem.two_points:
-        return Bound(problem, "softmax.inexact", None, _two_points_reason(problem))
+        return Bound(problem, "softmax.inexact", None, reasons.two_points(problem))
     need = Demand(rational_power(Fraction(L, 2)), attained=L == 1)
     return _bound(problem, "softmax.exact.small", need, supply(problem))
 
 
-def _linear_touches(L: int) -> tuple[Touch, ...]:
-    """A line of slope 1 - 1/L from 1/2 touches at both ends only."""
-    return demand.touches((0, "+"), (L, "-"))
-
-
 def _asymptote(problem: CountingProblem, amount: Value) -> Asymptote | None:
     """Leading term for L -> oo; None where lengths end at a horizon. Source: theorem rates."""
-    if problem.two_points and problem.affine == "bare" or problem.exactness == "exact" and (
-        problem.attention == "softmax" or problem.norm == "post"
-    ):
+    if _ends(problem):
         return None
     has = supply(problem)
-    if has.score_range is not None:
-        return None
     coefficient, exponent = _leading(problem)
     leading = coefficient * rational_power(problem.L**exponent.numerator, exponent.denominator)
     ratio = amount / leading if isinstance(amount, RationalPower) else amount.over(leading)
     return Asymptote(has.norm_for(coefficient), exponent / has.power, ratio.root(has.power))
+
+
+def _ends(problem: CountingProblem) -> bool:
+    """Whether no length is feasible beyond some horizon. Source: theorem pre.bare.horizon."""
+    if problem.exactness == "exact" and (problem.norm == "post" or problem.attention == "softmax"):
+        return True
+    if problem.norm == "pre" and problem.affine == "bare" and problem.attention == "softmax":
+        return True
+    return problem.two_points and (problem.norm == "post" or problem.affine == "bare")
 
 
 def _leading(problem: CountingProblem) -> tuple[RationalPower, Fraction]:
@@ -219,40 +225,3 @@ def _leading(problem: CountingProblem) -> tuple[RationalPower, Fraction]:
     if problem.attention == "linear":
         return rational_power(1), Fraction(0)
     return rational_power(Fraction(1, 4)), Fraction(2)
-
-
-def _normalizer_name(problem: CountingProblem) -> str:
-    return "LayerNorm" if problem.normalizer == "layer" else "RMSNorm"
-
-
-def _two_points_reason(problem: CountingProblem) -> str:
-    counts = _long(problem.L + 1)
-    return f"{_normalizer_name(problem)} at d = {problem.d} has 2 points < L + 1 = {counts} counts"
-
-
-def _filler_reason(problem: CountingProblem) -> str:
-    return (
-        f"{_normalizer_name(problem)} at d = {problem.d} has 2 points: a filler moves yhat as far "
-        f"as a target does, |<w, v_f> a_f| = |<w, v_t> a_t| > 0"
-    )
-
-
-def _horizon_reason(L: int, score_range: RationalPower) -> str:
-    ratio = _long(extremal.least_score_ratio(L))
-    return f"a*({_long(L)}) = {ratio} > e^{_exponent_text(score_range)}"
-
-
-def _exponent_text(score_range: RationalPower) -> str:
-    """`8` or `(2 sqrt 23)`, whatever tau is."""
-    if score_range.is_rational:
-        text = score_range.text
-        return f"({text})" if "/" in text else text
-    inner = (score_range / 2).radicand
-    text = str(inner) if inner.denominator == 1 else f"({inner})"
-    return f"(2 sqrt {text})"
-
-
-def _long(number: int) -> str:
-    """A whole number as a reason quotes it: in full up to 40 digits, then rounded."""
-    text = integer_text(number)
-    return text if len(text) <= _SHOWN_DIGITS else f"about {as_power(number).decimal(4)}"

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
 from bminlib.errors import DomainError, shown
 
@@ -102,9 +102,7 @@ def _decimal_exponent(numerator: int, denominator: int, degree: int) -> int:
     return math.floor((leading + (shift_n - shift_d) * _LOG10_2) / degree)
 
 
-def _scaled_floor(
-    numerator: int, denominator: int, degree: int, shift: int
-) -> tuple[int, bool]:
+def _scaled_floor(numerator: int, denominator: int, degree: int, shift: int) -> tuple[int, bool]:
     """floor(2 x 10^shift), and whether 2 x 10^shift is that integer."""
     if abs(shift) > _FLINT_DIGITS:
         from flint import fmpz
@@ -113,9 +111,9 @@ def _scaled_floor(
     return _nested_roots(numerator, denominator, degree, shift, 10)
 
 
-def _nested_roots(  # type: ignore[no-untyped-def]
-    numerator, denominator, degree: int, shift: int, ten
-):
+def _nested_roots(
+    numerator: Any, denominator: Any, degree: int, shift: int, ten: Any
+) -> tuple[int, bool]:
     """The same for int or fmpz operands; floor(sqrt(floor(y))) = floor(sqrt(y)) nests."""
     scale = ten ** (degree * abs(shift))
     if shift >= 0:
@@ -123,7 +121,7 @@ def _nested_roots(  # type: ignore[no-untyped-def]
     else:
         denominator = denominator * scale
     floor, rest = divmod(numerator << degree, denominator)
-    exact = not rest
+    exact = rest == 0
     while degree > 1:
         root = math.isqrt(floor) if isinstance(floor, int) else floor.isqrt()
         exact = exact and root * root == floor

@@ -1,33 +1,26 @@
-"""What counting to L demands of a read-out, whatever the norms: a gap, a radius or a slope."""
+"""What counting to L demands of a read-out: the record, and the radius of a circular one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from bminlib import balls, extremal
-from bminlib.exact import EquationRoot, Expression, Number, Value, as_power, function, rational_power
-from bminlib.supply import Supply
+from bminlib import extremal
+from bminlib.powers import as_power, rational_power
 
 if TYPE_CHECKING:
-    from flint import arb
+    from bminlib.expressions import Value
 
 Regime = Literal["readout", "scores", "both"]
-_HALF = Fraction(1, 2)
 
 
-@dataclass(frozen=True, slots=True)
-class Touch:
+class Touch(NamedTuple):
     """A count c at which the optimal read-out is c + 1/2 (side "+") or c - 1/2 (side "-")."""
 
     c: int
     side: Literal["+", "-"]
 
 
-@dataclass(frozen=True, slots=True)
-class Demand:
+class Demand(NamedTuple):
     """The least amount that counts, and how it is reached."""
 
     amount: Value
@@ -51,118 +44,6 @@ def circular(L: int) -> Demand:
     return Demand(rational_power(extremal.least_radius_squared(L), 2), active, attained=L != 4)
 
 
-def fractional(L: int, supply: Supply) -> Demand:
-    """Least gap for L >= 2 where scores follow the norms. Source: theorems none, pre.learned."""
-    rate = supply.score_rate
-    if rate is None:
-        raise TypeError("a score rate is needed")
-    if L == 2:
-        return Demand(_self_limited(_HALF, rate), touches((0, "+"), (2, "-")), regime="both")
-    if L == 3:
-        return _three(rate)
-    gap, ratio = extremal.least_gap(L), extremal.least_score_ratio(L)
-    by_scores = function("log", ratio) / rate
-    if balls.compare(as_power(gap), by_scores) > 0:
-        return Demand(as_power(gap), _lattice_touches(L), regime="readout")
-    return Demand(by_scores, _lattice_touches(L), regime="scores")
-
-
-def fractional_bounded(L: int, score_range: Number) -> Demand:
-    """Least gap for L >= 2 where |a_s - a_t| <= score_range. Source: theorem pre.bare."""
-    ratio = function("exp", score_range)
-    if L == 2:
-        return Demand(_small_gap(_HALF, ratio), touches((0, "+"), (2, "-")))
-    if L > 3:
-        return Demand(as_power(extremal.least_gap(L)), _lattice_touches(L))
-    if balls.compare(ratio, rational_power(3, 2)) > 0:
-        return Demand(_GAP_AT_THREE, touches((1, "+"), (3, "-")))
-    return fractional_at(L, ratio, row=2)
-
-
-def fractional_two_points(L: int, score_range: Number) -> Demand:
-    """Least gap for L >= 2 where a_s - a_t is 0 or +-score_range. Source: theorem pre.bare."""
-    ratio = function("exp", score_range)
-    if L == 2:
-        return fractional_bounded(L, score_range)
-    if balls.compare(ratio, as_power(L * L)) > 0:
-        return fractional_at(L, ratio, row=L)
-    return fractional_at(L, ratio, extremal.binding_row(L, L + balls.floor(ratio)))
-
-
-def fractional_at(L: int, ratio: Expression, row: int) -> Demand:
-    """Least gap at a given score ratio above a*, for L >= 3 and the row that binds there."""
-    gap = extremal.gap_by_row(L, ratio, row)
-    if (L, row) == (3, 2):  # falls from 4 at a = 1 and is back there at a = 3
-        gap = gap.beside((rational_power(4), -1))
-    return Demand(gap, touches((L - row, "+"), (L, "-")))
-
-
-def exact_gap(supply: Supply) -> Demand:
-    """Least gap that counts exactly at L = 1. Source: theorem softmax.exact.small."""
-    if supply.score_range is not None:
-        return Demand(_small_gap(1, function("exp", supply.score_range)))
-    if supply.score_rate is None:
-        raise TypeError("a score rate is needed")
-    return Demand(_self_limited(1, supply.score_rate), regime="both")
-
-
-_GAP_AT_THREE: Expression = extremal.gap_at_three(Expression("root2", (3,)))
-
-
-def _lattice_touches(L: int) -> tuple[Touch, ...]:
-    """Active counts at a = a*, D = D_L, for L >= 4: both ends below, the middle above."""
-    middle = tuple(Touch(c, "+") for c in range((L - 1) // 2, L // 2 + 1))
-    return (Touch(0, "-"), *middle, Touch(L, "-"))
-
-
-def _self_limited(share: Fraction | int, rate: Value) -> Value:
-    gap: Expression = extremal.self_limited_gap(share, rate, _exp, _lambertw)
-    return gap.beside((rational_power(1), 1), (rational_power(1 + share), -1))
-
-
-def _small_gap(share: Fraction | int, ratio: Expression) -> Value:
-    gap: Expression = extremal.small_gap(share, ratio)
-    return gap.beside((rational_power(1), 1), (rational_power(1 + share), -1))
-
-
-def _exp(argument: Number) -> Expression:
-    return function("exp", argument)
-
-
-def _lambertw(argument: Number) -> Expression:
-    return function("lambertw", argument)
-
-
-def _three(rate: Value) -> Demand:
-    """L = 3: 2 + sqrt 3 where the scores reach a = sqrt 3, else the root of D(exp(rate x)) = x."""
-    active = touches((1, "+"), (3, "-"))
-    if balls.compare(rate * _GAP_AT_THREE, function("log", 3) / 2) > 0:
-        return Demand(_GAP_AT_THREE, active, regime="readout")
-    residual, slope = _three_equation(rate)
-    root = EquationRoot(
-        "x = (a + 3)(a + 1)/(2a), a = exp(rate x)", residual, slope, _GAP_AT_THREE, 4
-    )
-    gap = Expression("value", (root,)).beside((rational_power(4), -1))
-    return Demand(gap, active, regime="both")
-
-
-def _three_equation(rate: Value) -> tuple[Callable[[arb], arb], Callable[[arb], arb]]:
-    """D(exp(rate x)) - x and its derivative, for balls x; the derivative is negative."""
-
-    def ratio(x: arb) -> arb:
-        return (_rate_ball(rate) * x).exp()
-
-    def residual(x: arb) -> arb:
-        return extremal.gap_by_row(3, ratio(x), 2) - x
-
-    def slope(x: arb) -> arb:
-        a = ratio(x)
-        return _rate_ball(rate) * (a - 3 / a) / 2 - 1
-
-    return residual, slope
-
-
-def _rate_ball(rate: Value) -> arb:
-    from flint import ctx
-
-    return rate.ball(ctx.prec)
+def linear(L: int) -> Demand:
+    """Least slope 1 - 1/L, a line from 1/2 that touches at both ends. Source: linear.rounded."""
+    return Demand(as_power(extremal.linear_slope(L)), touches((0, "+"), (L, "-")))

@@ -15,9 +15,7 @@ class UndecidedError(ArithmeticError):
 
 def shown(value: object) -> str:
     """`value` as an error message quotes it: whole when short, its ends when long."""
-    text = f"an integer of {value.bit_length()} bits" if _is_long(value) else repr(value)
+    if isinstance(value, int) and value.bit_length() > 1000:
+        return f"an integer of {value.bit_length()} bits"
+    text = repr(value)
     return text if len(text) <= 60 else f"{text[:40]}...{text[-12:]}"
-
-
-def _is_long(value: object) -> bool:
-    return isinstance(value, int) and value.bit_length() > 1000

@@ -63,9 +63,7 @@ def self_limited_gap(share: Any, rate: Any, exp: Any, lambertw: Any) -> Any:
 
 def circular_row(L: Any, k: Any) -> Any:
     """W_k^2: the squared radius that the counts 0, k, L-k, L force, for 0 < k <= L/2."""
-    return quotient(
-        (L - 1) ** 2 * k * (L + 1 - 2 * k) ** 2, 4 * (L**2 - (2 * L - 1) * k)
-    )
+    return quotient((L - 1) ** 2 * k * (L + 1 - 2 * k) ** 2, 4 * (L**2 - (2 * L - 1) * k))
 
 
 def circular_peak(L: Any) -> Any:
@@ -75,7 +73,7 @@ def circular_peak(L: Any) -> Any:
 
 def circular_active(L: int) -> int:
     """The integer k that maximises circular_row, for L >= 2."""
-    low = math.floor(circular_peak(L))
+    low: int = math.floor(circular_peak(L))
     return max((k for k in (low, low + 1) if 0 < 2 * k <= L), key=lambda k: circular_row(L, k))
 
 

@@ -7,12 +7,12 @@ from fractions import Fraction
 from bminlib import balls
 from bminlib.bounds import b_min
 from bminlib.errors import DomainError
-from bminlib.exact import RationalPower, function, rational_power
+from bminlib.expressions import function
+from bminlib.powers import RationalPower, rational_power
 from bminlib.problem import CountingProblem
 from bminlib.supply import supply
 
 MAX_LENGTH_DIGITS = 1_000_000
-_LONGEST_SMALL = 3  # a bound that ends without a horizon in the scores ends at L = 0, 1 or 2
 
 
 def max_length(problem: CountingProblem) -> int | None:
@@ -24,9 +24,9 @@ def max_length(problem: CountingProblem) -> int | None:
     if _ends_at_horizon(problem):
         score_range = supply(problem).score_range
         return None if score_range is None else _horizon(score_range)
+    # Without a horizon in the scores a placement ends at L = 0, 1 or 2, or never.
     feasible = (b_min(dataclasses.replace(problem, L=L)).feasible for L in range(1, 4))
-    length = next((L for L, answer in enumerate(feasible) if not answer), None)
-    return length
+    return next((L for L, answer in enumerate(feasible) if not answer), None)
 
 
 def _ends_at_horizon(problem: CountingProblem) -> bool:

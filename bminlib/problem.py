@@ -9,18 +9,18 @@ from fractions import Fraction
 from typing import Literal, get_args
 
 from bminlib.errors import DomainError, shown
-from bminlib.exact import RationalPower, rational_power
+from bminlib.powers import RationalPower, rational_power
 
 Attention = Literal["softmax", "linear"]
 Norm = Literal["none", "pre", "post"]
 Affine = Literal["bare", "learned"]
 Normalizer = Literal["layer", "rms"]
 Readout = Literal["regression", "classification"]
-Weights = Literal["free"]
+Weights = Literal["free", "tied"]
 Exactness = Literal["rounded", "exact"]
 
 _RATIONAL = r"\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3})?"
-_QUOTIENT = re.compile(
+_QUOTIENT = (  # rational or root, then perhaps /sqrt(rational)
     rf"(?P<r1>sqrt\()?(?P<n1>{_RATIONAL})(?:/(?P<d1>{_RATIONAL}))?(?(r1)\))"
     rf"(?:/(?P<r2>sqrt\()(?P<n2>{_RATIONAL})\))?"
 )
@@ -51,7 +51,7 @@ class CountingProblem:
     exactness: Exactness = "rounded"
 
     def __post_init__(self) -> None:
-        _set(self, "L", _positive_integer("L", self.L, "length", "1024 (10**6 for a million)"))
+        _set(self, "L", _positive_integer("L", self.L, "length", "1024"))
         _set(self, "d", _positive_integer("d", self.d, "dimension", "64"))
         _check_choices(self)
         parse_tau(self.tau, self.d)
@@ -93,7 +93,8 @@ def parse_tau(tau: object, d: int) -> RationalPower:
 
 
 def _parse_number(text: str) -> RationalPower:
-    match = _QUOTIENT.fullmatch(text.strip()) if len(text) <= _MAX_TAU_CHARACTERS else None
+    short = len(text) <= _MAX_TAU_CHARACTERS
+    match = re.fullmatch(_QUOTIENT, text.strip(), re.ASCII) if short else None
     if match is None or (match["d1"] and Fraction(match["d1"]) == 0):
         raise _tau_error(text)
     first = _positive(Fraction(match["n1"]) / Fraction(match["d1"] or 1), text)
@@ -131,9 +132,7 @@ def _positive_integer(name: str, value: object, meaning: str, example: str) -> i
 
 def _check_choices(problem: CountingProblem) -> None:
     if problem.weights == "tied":
-        raise DomainError(
-            "weights='tied': tied weights are not supported yet; use weights='free'"
-        )
+        raise DomainError("weights='tied': tied weights are not supported yet; use weights='free'")
     choices = {
         "attention": Attention,
         "norm": Norm,

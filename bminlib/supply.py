@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
-from bminlib.exact import RationalPower, Value, add, rational_power
+from bminlib.powers import RationalPower, as_power, rational_power
 from bminlib.problem import CountingProblem
 
+if TYPE_CHECKING:
+    from bminlib.expressions import Value
 
-@dataclass(frozen=True, slots=True)
-class Supply:
+
+class Supply(NamedTuple):
     """The greatest read-out amount is capacity B^power (a gap D, a radius W or a slope).
 
     Softmax scores differ by at most score_rate times that amount, or by score_range whatever the
@@ -51,7 +53,7 @@ def _linear(problem: CountingProblem) -> Supply:
         return Supply(tau, 4)
     if problem.affine == "bare":
         return Supply(tau * rational_power(d**3, 2), 1)
-    reach = add(1, _spread(problem))
+    reach = _one_more(_spread(problem))
     return Supply(reach * reach * reach * tau, 4)
 
 
@@ -63,12 +65,21 @@ def _softmax(problem: CountingProblem) -> Supply:
     if problem.affine == "bare":
         return Supply(rational_power(4 * d, 2), 1, score_range=tau * (2 * d))
     spread = _spread(problem)
-    return Supply(spread * 2, 2, score_rate=add(1, spread) * tau)
+    return Supply(spread * 2, 2, score_rate=_one_more(spread) * tau)
 
 
 def _spread(problem: CountingProblem) -> RationalPower:
     """Greatest |P(w * gamma)| sqrt(d) over unit w and gamma; the largest normalised entry."""
     return rational_power(problem.spread_squared, 2)
+
+
+def _one_more(spread: RationalPower) -> Value:
+    """1 + spread: exact where that is rational, an expression elsewhere."""
+    if spread.is_rational:
+        return as_power(1 + spread.radicand)
+    from bminlib.expressions import Expression
+
+    return Expression("+", (1, spread))
 
 
 def _as_power(capacity: Value) -> RationalPower:

@@ -1,0 +1,1 @@
+"""The command `bmin`: bminlib on the command line."""

@@ -1,94 +1,24 @@
-"""Exact positive numbers: rational powers of rationals, and closed expressions over them.
+"""Closed expressions over exact numbers, and numbers that only an equation defines.
 
-Both kinds share one interface: `text` (sympy parses it), `ball(bits)` (a python-flint
+They share RationalPower's interface: `text` (sympy parses it), `ball(bits)` (a python-flint
 enclosure) and `decimal(digits, rounding)` (right in every digit).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from bminlib.decimals import (
-    Rounding,
-    check_digits,
-    decimal_text,
-    integer_text,
-    root_digits,
-)
+from bminlib.decimals import Rounding, check_digits, decimal_text
+from bminlib.powers import RationalPower, as_power
 
 if TYPE_CHECKING:
     from flint import arb
 
 _ATOM = 9
 _PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2}
-
-
-@dataclass(frozen=True, slots=True)
-class RationalPower:
-    """radicand^(1/degree): radicand >= 0 rational, degree the least possible power of two."""
-
-    radicand: Fraction
-    degree: int = 1
-
-    @property
-    def is_rational(self) -> bool:
-        """Whether the value is a rational number."""
-        return self.degree == 1
-
-    @property
-    def text(self) -> str:
-        """The value as sympy parses it, e.g. `3/2`, `5/sqrt(3)`, `(2/3)**(1/8)`."""
-        above, below = (rational_power(n, self.degree) for n in self.radicand.as_integer_ratio())
-        if above.degree == below.degree == self.degree:
-            return _radical(_fraction_text(self.radicand), self.degree)
-        top, bottom = (_radical(_fraction_text(x.radicand), x.degree) for x in (above, below))
-        return top if bottom == "1" else f"{top}/{bottom}"
-
-    def ball(self, bits: int) -> arb:
-        """Enclosure computed at a working precision of `bits`."""
-        from flint import arb, ctx, fmpq
-
-        with ctx.workprec(bits):
-            ball = arb(fmpq(*self.radicand.as_integer_ratio()))
-            return ball if self.degree == 1 else ball.root(self.degree)
-
-    def decimal(self, digits: int, rounding: Rounding = "nearest") -> str:
-        """The value to `digits` significant digits, correctly rounded; "0" for zero."""
-        check_digits(digits)
-        if not self.radicand:
-            return "0"
-        ratio = self.radicand.as_integer_ratio()
-        return decimal_text(*root_digits(*ratio, self.degree, digits, rounding), digits)
-
-    def root(self, degree: int) -> RationalPower:
-        """The `degree`-th root; `degree` is a power of two."""
-        return rational_power(self.radicand, self.degree * degree)
-
-    def power(self, exponent: int) -> RationalPower:
-        """The value to an integer power."""
-        return rational_power(self.radicand**exponent, self.degree)
-
-    def __mul__(self, other: Number) -> RationalPower:
-        if isinstance(other, Expression | EquationRoot):
-            return NotImplemented
-        x, y = self, as_power(other)
-        degree = max(x.degree, y.degree)
-        raised = x.radicand ** (degree // x.degree) * y.radicand ** (degree // y.degree)
-        return rational_power(raised, degree)
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: Number) -> RationalPower:
-        if isinstance(other, Expression | EquationRoot):
-            return NotImplemented
-        return self * as_power(other).power(-1)
-
-    def __rtruediv__(self, other: int | Fraction) -> RationalPower:
-        return as_power(other) / self
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,37 +120,12 @@ class EquationRoot:
 
 
 Value: TypeAlias = RationalPower | Expression
-Number: TypeAlias = Union[int, Fraction, RationalPower, Expression, EquationRoot]
-
-
-def rational_power(radicand: int | Fraction, degree: int = 1) -> RationalPower:
-    """radicand^(1/degree) in canonical form, for radicand >= 0 and `degree` a power of two."""
-    above, below = radicand.as_integer_ratio()
-    while degree > 1:
-        top, bottom = math.isqrt(above), math.isqrt(below)
-        if top * top != above or bottom * bottom != below:
-            break
-        above, below, degree = top, bottom, degree // 2
-    return RationalPower(Fraction(above, below), degree)
-
-
-def as_power(number: Number) -> RationalPower:
-    """An int or Fraction as a RationalPower."""
-    if isinstance(number, RationalPower):
-        return number
-    if isinstance(number, int | Fraction):
-        return RationalPower(Fraction(number))
-    raise TypeError(f"{number!r} is not a rational power")
+Number: TypeAlias = int | Fraction | RationalPower | Expression | EquationRoot
 
 
 def as_exact(number: Number) -> RationalPower | Expression | EquationRoot:
     """An int or Fraction as a RationalPower; any other exact number as it is."""
     return as_power(number) if isinstance(number, int | Fraction) else number
-
-
-def add(x: int, y: RationalPower) -> Value:
-    """x + y: exact where y is rational, an expression elsewhere."""
-    return as_power(x + y.radicand) if y.is_rational else Expression("+", (x, y))
 
 
 def function(name: str, argument: Number) -> Expression:
@@ -232,7 +137,8 @@ def _evaluate(number: Number, bits: int) -> arb:
     if not isinstance(number, Expression):
         return as_exact(number).ball(bits)
     balls = [_evaluate(argument, bits) for argument in number.arguments]
-    return _ON_BALLS[number.operation](*balls)
+    ball: arb = _ON_BALLS[number.operation](*balls)
+    return ball
 
 
 _ON_BALLS: dict[str, Callable[..., Any]] = {
@@ -283,16 +189,3 @@ def _spaced(operation: str) -> str:
 def _wrapped(part: tuple[str, int], level: int) -> str:
     text, precedence = part
     return text if precedence >= level else f"({text})"
-
-
-def _radical(text: str, degree: int) -> str:
-    if degree == 1:
-        return text
-    if degree == 2:
-        return f"sqrt({text})"
-    return f"({text})**(1/{degree})" if "/" in text else f"{text}**(1/{degree})"
-
-
-def _fraction_text(number: Fraction) -> str:
-    above, below = map(integer_text, number.as_integer_ratio())
-    return above if below == "1" else f"{above}/{below}"

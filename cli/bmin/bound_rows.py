@@ -1,0 +1,103 @@
+"""The rows of `bmin compute`: a record or a line of cells from each bound."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from bmin import output
+from bmin.output import Format, Sheet
+from bmin.records import bound_record, exact_text
+from bminlib import Bound, CountingProblem, b_min
+from bminlib.decimals import integer_text
+from bminlib.powers import as_power
+
+_LONG = 21
+_EXACT_IN_TABLE = 48
+_HEADS = ("placement", "d", "L", "B_min", "exact, or why not", "theorem")
+_LATEX_HEADS = ("placement", "$d$", "$L$", r"$B_{\min}$", "exact")
+_NORMALIZERS = {"layer": "LayerNorm", "rms": "RMSNorm"}
+
+
+def show_bounds(problems: Iterable[CountingProblem], digits: int, style: Format) -> int:
+    """Print a row a problem; 0 if any is feasible, 1 if none is."""
+    make: Callable[[Bound, int], Any] = {
+        "json": bound_record,
+        "csv": bound_record,
+        "latex": _latex_cells,
+    }.get(style, _cells)
+    bounds: list[Bound] = []
+    rows: list[Any] = []
+    for problem in problems:
+        bounds.append(b_min(problem))
+        rows.append(make(bounds[-1], digits))
+    if style == "json":
+        output.write(output.json_text(rows))
+    elif style == "csv":
+        output.write(output.csv_text(rows))
+    elif style == "latex":
+        output.write(output.latex_text(_LATEX_HEADS, rows, "lrrll"))
+    else:
+        output.write_sheet(Sheet(_title(bounds), _HEADS, rows, frozenset({1, 2})), style)
+    return 0 if any(bound.feasible for bound in bounds) else 1
+
+
+def length_text(length: int) -> str:
+    """A length as a table shows it: whole up to 21 digits, then 10^n or rounded."""
+    text = integer_text(length)
+    if len(text) <= _LONG:
+        return text
+    if text.strip("0") == "1":
+        return f"10^{len(text) - 1}"
+    return f"about {as_power(length).decimal(6)}"
+
+
+def placement_text(problem: CountingProblem) -> str:
+    """For example `softmax, post learned`."""
+    affine = f" {problem.affine}" if problem.affine else ""
+    return f"{problem.attention}, {problem.norm}{affine}"
+
+
+def _cells(bound: Bound, digits: int) -> list[str]:
+    return [
+        placement_text(bound.problem),
+        str(bound.problem.d),
+        length_text(bound.problem.L),
+        bound.decimal(digits) if bound.feasible else "infeasible",
+        bound.reason or _exact_cell(bound),
+        bound.theorem,
+    ]
+
+
+def _exact_cell(bound: Bound) -> str:
+    if bound.text is None:
+        return "root of one equation"
+    if len(bound.text) > _EXACT_IN_TABLE:
+        return "closed form (see --format json)" if exact_text(bound.text) else "closed form"
+    return bound.text
+
+
+def _title(bounds: Sequence[Bound]) -> str:
+    problem = bounds[0].problem
+    names = sorted({_NORMALIZERS[b.problem.normalizer] for b in bounds if b.problem.normalizer})
+    tau = "1/sqrt(d)" if problem.tau == "scaled" else problem.score_scale.text
+    counts = "exactly" if problem.exactness == "exact" else "after rounding"
+    parts = [f"B_min: {problem.readout}, counts {counts}", *names, f"tau = {tau}"]
+    return ", ".join(parts)
+
+
+def _latex_cells(bound: Bound, digits: int) -> list[str]:
+    from sympy import latex
+
+    place = placement_text(bound.problem)
+    length = length_text(bound.problem.L)
+    base, caret, power = length.partition("^")
+    number = f"${base}^{{{power}}}$" if caret else f"${length}$".replace("about ", r"\approx ")
+    if not bound.feasible:
+        return [place, f"${bound.problem.d}$", number, "infeasible", "--"]
+    short = bound.text is not None and len(bound.text) <= 2 * _EXACT_IN_TABLE
+    exact = f"${latex(bound.exact)}$" if short else "--"
+    return [place, f"${bound.problem.d}$", number, _latex_number(bound.decimal(digits)), exact]
+
+
+def _latex_number(text: str) -> str:
+    mantissa, e, exponent = text.partition("e")
+    return rf"${mantissa}\times 10^{{{int(exponent)}}}$" if e else f"${text}$"

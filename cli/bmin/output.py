@@ -1,0 +1,109 @@
+"""Tables, JSON, CSV, markdown and LaTeX from the same rows.
+
+A pipe gets plain ASCII without colour or wrapping; only a terminal gets a rich table.
+"""
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, NamedTuple
+
+Format = Literal["table", "json", "csv", "markdown", "latex"]
+
+
+class Sheet(NamedTuple):
+    """What a person reads: a title, column heads and text cells. `right`: right-aligned columns."""
+
+    title: str
+    heads: Sequence[str]
+    cells: Sequence[Sequence[str]]
+    right: frozenset[int] = frozenset()
+
+
+def write(text: str) -> None:
+    """Send finished ASCII text to standard output; a reader who has seen enough is no error."""
+    try:
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def json_text(records: Sequence[dict[str, Any]]) -> str:
+    """A JSON array, one object a line."""
+    import json
+
+    return "[\n" + ",\n".join(json.dumps(record) for record in records) + "\n]"
+
+
+def csv_text(records: Sequence[dict[str, Any]]) -> str:
+    """The same columns as JSON; null is empty, active counts read `0+ 3- 5+ 8-`."""
+    import csv
+    import io
+
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(records[0])
+    writer.writerows([_csv_cell(value) for value in record.values()] for record in records)
+    return text.getvalue()
+
+
+def markdown_text(sheet: Sheet) -> str:
+    """A pipe table."""
+    rule = ["---:" if i in sheet.right else "---" for i in range(len(sheet.heads))]
+    escaped = [[cell.replace("|", "\\|") for cell in row] for row in sheet.cells]
+    lines = [f"| {' | '.join(row)} |" for row in (sheet.heads, rule, *escaped)]
+    return "\n".join(lines)
+
+
+def latex_text(heads: Sequence[str], cells: Iterable[Sequence[str]], columns: str) -> str:
+    """One booktabs tabular; heads and cells are LaTeX already."""
+    body = [" & ".join(row) + r" \\" for row in cells]
+    head = " & ".join(heads) + r" \\"
+    top = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule"]
+    return "\n".join([*top, *body, r"\bottomrule", r"\end{tabular}"])
+
+
+def table_text(sheet: Sheet) -> str:
+    """Aligned columns of plain text, each row on one line."""
+    rows = [list(sheet.heads), *map(list, sheet.cells)]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(sheet.heads))]
+    lines = [
+        "  ".join(
+            cell.rjust(width) if i in sheet.right else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+    return "\n".join([sheet.title, "", lines[0], "-" * max(map(len, lines[:1])), *lines[1:]])
+
+
+def write_sheet(sheet: Sheet, style: Format) -> None:
+    """Markdown if asked for; else a rich table on a terminal, plain text elsewhere."""
+    if style == "markdown":
+        write(markdown_text(sheet))
+        return
+    if not sys.stdout.isatty():
+        write(table_text(sheet))
+        return
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=SIMPLE_HEAD, title=Text(sheet.title), title_justify="left", pad_edge=False)
+    for i, head in enumerate(sheet.heads):
+        table.add_column(
+            Text(head), justify="right" if i in sheet.right else "left", overflow="fold"
+        )
+    for row in sheet.cells:
+        table.add_row(*map(Text, row))
+    Console(highlight=False).print(table)
+
+
+def _csv_cell(value: Any) -> Any:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return " ".join(f"{at['c']}{at['side']}" for at in value)
+    return value

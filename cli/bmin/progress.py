@@ -1,0 +1,22 @@
+"""A progress bar on standard error, where that is a terminal and the work is long."""
+
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+T = TypeVar("T")
+
+_LONG_LIST = 200
+
+
+def tracked(items: Iterable[T]) -> Iterable[T]:
+    """The same items, with a bar while they are worked through if there are many."""
+    listed = list(items)
+    return _with_bar(listed) if len(listed) >= _LONG_LIST and sys.stderr.isatty() else listed
+
+
+def _with_bar(items: list[T]) -> Iterator[T]:
+    from rich.console import Console
+    from rich.progress import track
+
+    yield from track(items, "counting", console=Console(stderr=True), transient=True)
