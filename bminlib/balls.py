@@ -6,7 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from bminlib.decimals import Rounding, check_digits, mantissa_and_exponent
+from bminlib.decimals import Rounding, check_digits, digits_and_exponent
 from bminlib.errors import UndecidedError
 from bminlib.expressions import EquationRoot, Expression, as_exact
 from bminlib.powers import rational_power
@@ -73,10 +73,10 @@ def floor(value: HasBall) -> int:
     return _refine(unique, _FIRST_BITS)
 
 
-def ball_digits(value: Expression, digits: int, rounding: Rounding) -> tuple[int, int]:
-    """(mantissa, exponent) as in `decimals.root_digits`, for any positive expression."""
+def ball_digits(value: Expression, digits: int, rounding: Rounding) -> tuple[str, int]:
+    """(digits, exponent) as in `decimals.root_digits`, for any positive expression."""
 
-    def attempt(bits: int) -> tuple[int, int] | None:
+    def attempt(bits: int) -> tuple[str, int] | None:
         from flint import ctx
 
         with ctx.workprec(bits):
@@ -128,7 +128,7 @@ def _unique_floor(ball: arb) -> int | None:
     return None if whole is None else int(whole)
 
 
-def _digits_at(value: Expression, bits: int, digits: int, rounding: Rounding) -> tuple[int, int]:
+def _digits_at(value: Expression, bits: int, digits: int, rounding: Rounding) -> tuple[str, int]:
     """`ball_digits` from the ball at `bits`."""
     from flint import arb
 
@@ -136,7 +136,7 @@ def _digits_at(value: Expression, bits: int, digits: int, rounding: Rounding) ->
     exponent = _unique_floor((ball.log() / arb(10).log()).mid())
     if exponent is None:
         raise _TooWideError
-    return mantissa_and_exponent(
+    return digits_and_exponent(
         lambda shift: (_floor_beside(2 * ball * arb(10) ** shift, shift, value), False),
         exponent,
         digits,

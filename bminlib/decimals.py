@@ -24,9 +24,9 @@ def check_digits(digits: object) -> int:
     return digits
 
 
-def integer_text(number: int) -> str:
-    """Every decimal digit of `number`, however long it is."""
-    if number.bit_length() * _LOG10_2 < _PYTHON_DIGITS:
+def integer_text(number: Any) -> str:
+    """Every decimal digit of an int or fmpz, however long it is."""
+    if not isinstance(number, int) or number.bit_length() * _LOG10_2 < _PYTHON_DIGITS:
         return str(number)
     from flint import fmpz
 
@@ -44,13 +44,12 @@ def integer_from_text(text: str) -> int:
 
 def root_digits(
     numerator: int, denominator: int, degree: int, digits: int, rounding: Rounding
-) -> tuple[int, int]:
-    """(mantissa, exponent) of x = (numerator/denominator)^(1/degree), for x > 0.
+) -> tuple[str, int]:
+    """(significant digits, decimal exponent) of x = (numerator/denominator)^(1/degree), x > 0.
 
-    The mantissa has exactly `digits` decimal digits and x = mantissa 10^(exponent - digits + 1)
-    after correct rounding (ties go to even). `degree` is a power of two.
+    x = d.ddd... 10^exponent after correct rounding (ties go to even). `degree` is a power of two.
     """
-    return mantissa_and_exponent(
+    return digits_and_exponent(
         lambda shift: _scaled_floor(numerator, denominator, degree, shift),
         _decimal_exponent(numerator, denominator, degree),
         digits,
@@ -58,38 +57,39 @@ def root_digits(
     )
 
 
-def mantissa_and_exponent(
-    scaled_floor: Callable[[int], tuple[int, bool]], exponent: int, digits: int, rounding: Rounding
-) -> tuple[int, int]:
+def digits_and_exponent(
+    scaled_floor: Callable[[int], tuple[Any, bool]], exponent: int, digits: int, rounding: Rounding
+) -> tuple[str, int]:
     """The answer of `root_digits` for the x that `scaled_floor` knows, from a guessed exponent.
 
     scaled_floor(shift) is floor(2 x 10^shift), and whether 2 x 10^shift is that integer.
     """
     while True:
         doubled, exact = scaled_floor(digits - 1 - exponent)
-        mantissa = _rounded(doubled, exact, rounding)
-        if doubled < 2 * 10 ** (digits - 1):
-            exponent -= 1
-        elif mantissa == 10**digits:
-            return 10 ** (digits - 1), exponent + 1
-        elif mantissa > 10**digits:
+        up = _goes_up(doubled, exact, rounding)
+        text = integer_text((doubled >> 1) + up)
+        to_power = up and text.strip("0") == "1"
+        if len(text) > digits and to_power:
+            return text[:-1], exponent + 1
+        if len(text) > digits:
             exponent += 1
+        elif len(text) < digits or to_power:  # x itself lies below 10^exponent
+            exponent -= 1
         else:
-            return mantissa, exponent
+            return text, exponent
 
 
-def decimal_text(mantissa: int, exponent: int, digits: int) -> str:
-    """mantissa 10^(exponent - digits + 1) as text with all its `digits` significant digits.
+def decimal_text(text: str, exponent: int) -> str:
+    """d.ddd... 10^exponent, with all the digits of `text`.
 
     Positional where that needs no filler zeros before the point, scientific otherwise.
     """
-    text = integer_text(mantissa)
-    if 0 <= exponent < digits:
+    if 0 <= exponent < len(text):
         whole, part = text[: exponent + 1], text[exponent + 1 :]
         return f"{whole}.{part}" if part else whole
     if -5 <= exponent < 0:
         return "0." + "0" * (-exponent - 1) + text
-    point = f"{text[0]}.{text[1:]}" if digits > 1 else text
+    point = f"{text[0]}.{text[1:]}" if len(text) > 1 else text
     sign = "-" if exponent < 0 else "+"
     return f"{point}e{sign}{integer_text(abs(exponent)):0>2}"
 
@@ -102,7 +102,7 @@ def _decimal_exponent(numerator: int, denominator: int, degree: int) -> int:
     return math.floor((leading + (shift_n - shift_d) * _LOG10_2) / degree)
 
 
-def _scaled_floor(numerator: int, denominator: int, degree: int, shift: int) -> tuple[int, bool]:
+def _scaled_floor(numerator: int, denominator: int, degree: int, shift: int) -> tuple[Any, bool]:
     """floor(2 x 10^shift), and whether 2 x 10^shift is that integer."""
     if abs(shift) > _FLINT_DIGITS:
         from flint import fmpz
@@ -113,7 +113,7 @@ def _scaled_floor(numerator: int, denominator: int, degree: int, shift: int) -> 
 
 def _nested_roots(
     numerator: Any, denominator: Any, degree: int, shift: int, ten: Any
-) -> tuple[int, bool]:
+) -> tuple[Any, bool]:
     """The same for int or fmpz operands; floor(sqrt(floor(y))) = floor(sqrt(y)) nests."""
     scale = ten ** (degree * abs(shift))
     if shift >= 0:
@@ -126,16 +126,14 @@ def _nested_roots(
         root = math.isqrt(floor) if isinstance(floor, int) else floor.isqrt()
         exact = exact and root * root == floor
         floor, degree = root, degree // 2
-    return int(floor), exact
+    return floor, exact
 
 
-def _rounded(doubled: int, exact: bool, rounding: Rounding) -> int:
-    """The integer next to doubled/2 (or just above it, unless exact)."""
+def _goes_up(doubled: Any, exact: bool, rounding: Rounding) -> int:
+    """1 if rounding takes the next integer above floor(doubled/2), else 0."""
     half = doubled & 1
-    mantissa = doubled >> 1
     if rounding == "down":
-        return mantissa
+        return 0
     if rounding == "up":
-        return mantissa + (not exact or half)
-    tie = half and exact
-    return mantissa + (mantissa & 1 if tie else half)
+        return 0 if exact and not half else 1
+    return int(doubled >> 1 & 1 if half and exact else half)

@@ -51,7 +51,7 @@ class Expression:
         from bminlib.balls import ball_digits
 
         check_digits(digits)
-        return decimal_text(*ball_digits(self, digits, rounding), digits)
+        return decimal_text(*ball_digits(self, digits, rounding))
 
     def over(self, divisor: RationalPower) -> Expression:
         """The value divided by a positive rational power, with its sides."""

@@ -61,25 +61,39 @@ def self_limited_gap(share: Any, rate: Any, exp: Any, lambertw: Any) -> Any:
     return 1 + lambertw(share * rate / exp(rate)) / rate
 
 
+def circular_ratio(L: Any, k: Any) -> tuple[Any, Any]:
+    """(numerator, denominator) of W_k^2: the counts 0, k, L-k, L force it, for 0 < k <= L/2."""
+    return (L - 1) ** 2 * k * (L + 1 - 2 * k) ** 2, 4 * (L**2 - (2 * L - 1) * k)
+
+
 def circular_row(L: Any, k: Any) -> Any:
-    """W_k^2: the squared radius that the counts 0, k, L-k, L force, for 0 < k <= L/2."""
-    return quotient((L - 1) ** 2 * k * (L + 1 - 2 * k) ** 2, 4 * (L**2 - (2 * L - 1) * k))
+    """W_k^2, the squared radius that the counts 0, k, L-k, L force."""
+    return quotient(*circular_ratio(L, k))
 
 
-def circular_peak(L: Any) -> Any:
-    """The real k at which circular_row has its local maximum."""
-    return quotient(L * (L + 1), 2 * (2 * L - 1))
+def circular_peak(L: Any) -> tuple[Any, Any]:
+    """(numerator, denominator) of the real k at which circular_row has its local maximum."""
+    return L * (L + 1), 2 * (2 * L - 1)
 
 
 def circular_active(L: int) -> int:
-    """The integer k that maximises circular_row, for L >= 2."""
-    low: int = math.floor(circular_peak(L))
-    return max((k for k in (low, low + 1) if 0 < 2 * k <= L), key=lambda k: circular_row(L, k))
+    """The integer k that maximises circular_row, for L >= 2: next to its peak, and <= L/2."""
+    numerator, denominator = circular_peak(L)
+    k: int = numerator // denominator
+    if 2 * k + 2 <= L and _row_rises(L, k):
+        k += 1
+    return k
+
+
+def _row_rises(L: int, k: int) -> bool:
+    """Whether circular_row is greater at k + 1 than at k."""
+    (here, over), (there, beneath) = circular_ratio(L, k), circular_ratio(L, k + 1)
+    return here * beneath < there * over
 
 
 def least_radius_squared(L: int) -> Fraction:
     """W_L^2, exact, for L >= 2: the least squared radius of a circular read-out."""
-    return circular_row(L, circular_active(L))  # type: ignore[no-any-return]
+    return Fraction(*circular_ratio(L, circular_active(L)))
 
 
 def linear_slope(L: Any) -> Any:

@@ -54,7 +54,7 @@ class RationalPower:
         if not self.radicand:
             return "0"
         ratio = self.radicand.as_integer_ratio()
-        return decimal_text(*root_digits(*ratio, self.degree, digits, rounding), digits)
+        return decimal_text(*root_digits(*ratio, self.degree, digits, rounding))
 
     def root(self, degree: int) -> RationalPower:
         """The `degree`-th root; `degree` is a power of two."""
@@ -88,18 +88,30 @@ Rational: TypeAlias = int | Fraction | RationalPower
 
 def rational_power(radicand: int | Fraction, degree: int = 1) -> RationalPower:
     """radicand^(1/degree) in canonical form, for radicand >= 0 and `degree` a power of two."""
-    above, below = radicand.as_integer_ratio()
+    root = radicand if isinstance(radicand, Fraction) else Fraction(radicand)
     while degree > 1:
+        above, below = root.as_integer_ratio()
         top, bottom = math.isqrt(above), math.isqrt(below)
         if top * top != above or bottom * bottom != below:
             break
-        above, below, degree = top, bottom, degree // 2
-    return RationalPower(Fraction(above, below), degree)
+        root, degree = Fraction(top, bottom), degree // 2
+    return RationalPower(root, degree)
 
 
 def as_power(number: Rational) -> RationalPower:
     """An int or Fraction as a RationalPower."""
     return number if isinstance(number, RationalPower) else RationalPower(Fraction(number))
+
+
+def short_integer(number: int, longest: int = 40) -> str:
+    """A whole number as a sentence or a table shows it: in full up to `longest` digits, then as
+    `10^n` or rounded to four digits, `about 2.500e+1999`."""
+    text = integer_text(number)
+    if len(text) <= longest:
+        return text
+    if text.strip("0") == "1":
+        return f"10^{len(text) - 1}"
+    return f"about {as_power(number).decimal(4)}"
 
 
 def _radical(text: str, degree: int) -> str:

@@ -1,22 +1,20 @@
 """Why a problem is infeasible: the broken inequality with its numbers, in one ASCII line."""
 
 from bminlib import extremal
-from bminlib.decimals import integer_text
-from bminlib.powers import RationalPower, as_power
+from bminlib.powers import RationalPower, short_integer
 from bminlib.problem import CountingProblem
 
 BENT = "yhat(0) - 2 yhat(1) + yhat(2) = -2aD/((a+1)(a+2)) != 0"
-_SHOWN_DIGITS = 40
 
 
 def arc(L: int) -> str:
     """Exact counting under post-normalisation, L >= 3."""
-    return f"a line meets the curve at most 3 times < L + 1 = {_long(L + 1)} counts"
+    return f"a line meets the curve at most 3 times < L + 1 = {short_integer(L + 1)} counts"
 
 
 def two_points(problem: CountingProblem) -> str:
     """More counts than a two-valued normaliser has values."""
-    counts = _long(problem.L + 1)
+    counts = short_integer(problem.L + 1)
     return f"{_normalizer_name(problem)} at d = {problem.d} has 2 points < L + 1 = {counts} counts"
 
 
@@ -30,8 +28,8 @@ def filler(problem: CountingProblem) -> str:
 
 def horizon(L: int, score_range: RationalPower) -> str:
     """Scores within score_range of each other fall short of ln a*(L)."""
-    ratio = _long(extremal.least_score_ratio(L))
-    return f"a*({_long(L)}) = {ratio} > e^{_exponent_text(score_range)}"
+    ratio = short_integer(extremal.least_score_ratio(L))
+    return f"a*({short_integer(L)}) = {ratio} > e^{_exponent_text(score_range)}"
 
 
 def _normalizer_name(problem: CountingProblem) -> str:
@@ -46,9 +44,3 @@ def _exponent_text(score_range: RationalPower) -> str:
     inner = (score_range / 2).radicand
     text = str(inner) if inner.denominator == 1 else f"({inner})"
     return f"(2 sqrt {text})"
-
-
-def _long(number: int) -> str:
-    """A whole number as a reason quotes it: in full up to 40 digits, then rounded."""
-    text = integer_text(number)
-    return text if len(text) <= _SHOWN_DIGITS else f"about {as_power(number).decimal(4)}"

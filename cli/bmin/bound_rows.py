@@ -7,8 +7,7 @@ from bmin import output
 from bmin.output import Format, Sheet
 from bmin.records import bound_record, exact_text
 from bminlib import Bound, CountingProblem, b_min
-from bminlib.decimals import integer_text
-from bminlib.powers import as_power
+from bminlib.powers import short_integer
 
 _LONG = 21
 _EXACT_IN_TABLE = 48
@@ -36,18 +35,13 @@ def show_bounds(problems: Iterable[CountingProblem], digits: int, style: Format)
     elif style == "latex":
         output.write(output.latex_text(_LATEX_HEADS, rows, "lrrll"))
     else:
-        output.write_sheet(Sheet(_title(bounds), _HEADS, rows, frozenset({1, 2})), style)
+        output.write_sheet(_sheet(bounds, rows), style)
     return 0 if any(bound.feasible for bound in bounds) else 1
 
 
 def length_text(length: int) -> str:
-    """A length as a table shows it: whole up to 21 digits, then 10^n or rounded."""
-    text = integer_text(length)
-    if len(text) <= _LONG:
-        return text
-    if text.strip("0") == "1":
-        return f"10^{len(text) - 1}"
-    return f"about {as_power(length).decimal(6)}"
+    """A length as a table shows it."""
+    return short_integer(length, _LONG)
 
 
 def placement_text(problem: CountingProblem) -> str:
@@ -68,19 +62,39 @@ def _cells(bound: Bound, digits: int) -> list[str]:
 
 
 def _exact_cell(bound: Bound) -> str:
-    if bound.text is None:
+    if bound.problem.readout == "classification":
+        stored = short_integer(bound.stored_numbers, _LONG)
+        return f"not attained; stores {stored} numbers, regression {bound.problem.d + 1}"
+    text = bound.text
+    if text is None:
         return "root of one equation"
-    if len(bound.text) > _EXACT_IN_TABLE:
-        return "closed form (see --format json)" if exact_text(bound.text) else "closed form"
-    return bound.text
+    if len(text) > _EXACT_IN_TABLE:
+        text = "closed form (see --format json)" if exact_text(text) else "closed form"
+    return text if bound.attained else f"{text}, not attained"
+
+
+def _sheet(bounds: Sequence[Bound], rows: Sequence[Sequence[str]]) -> Sheet:
+    """The rows under their title; d is in the title where it is the same in all of them."""
+    right = frozenset({"d", "L"})
+    sheet = Sheet(_title(bounds), _HEADS, rows, right, folds="exact, or why not", spare="theorem")
+    return sheet if _several_dimensions(bounds) else sheet.without("d")
+
+
+def _several_dimensions(bounds: Sequence[Bound]) -> bool:
+    return len({bound.problem.d for bound in bounds}) > 1
 
 
 def _title(bounds: Sequence[Bound]) -> str:
     problem = bounds[0].problem
-    names = sorted({_NORMALIZERS[b.problem.normalizer] for b in bounds if b.problem.normalizer})
-    tau = "1/sqrt(d)" if problem.tau == "scaled" else problem.score_scale.text
     counts = "exactly" if problem.exactness == "exact" else "after rounding"
-    parts = [f"B_min: {problem.readout}, counts {counts}", *names, f"tau = {tau}"]
+    parts = [f"B_min: {problem.readout}, counts {counts}"]
+    parts += sorted({_NORMALIZERS[b.problem.normalizer] for b in bounds if b.problem.normalizer})
+    if not _several_dimensions(bounds):
+        parts += [f"d = {problem.d}", f"tau = {problem.score_scale.text}"]
+    elif problem.tau == "scaled":
+        parts.append("tau = 1/sqrt(d)")
+    else:
+        parts.append(f"tau = {problem.score_scale.text}")
     return ", ".join(parts)
 
 

@@ -28,7 +28,7 @@ def show_horizons(problems: Iterable[CountingProblem], style: Format) -> int:
     else:
         title = "Largest length that any weights count to"
         cells = [_cells(*row) for row in rows]
-        output.write_sheet(Sheet(title, _HEADS, cells, frozenset({1, 3})), style)
+        output.write_sheet(Sheet(title, _HEADS, cells, frozenset({"d", "largest L"})), style)
     return 1 if all(length == 0 for _, length in rows) else 0
 
 

@@ -12,12 +12,28 @@ Format = Literal["table", "json", "csv", "markdown", "latex"]
 
 
 class Sheet(NamedTuple):
-    """What a person reads: a title, column heads and text cells. `right`: right-aligned columns."""
+    """What a person reads: a title, column heads and text cells.
+
+    right: heads of right-aligned columns. folds: the head of the one column that a narrow terminal
+    may wrap. spare: the head of the column that it leaves out first.
+    """
 
     title: str
     heads: Sequence[str]
     cells: Sequence[Sequence[str]]
-    right: frozenset[int] = frozenset()
+    right: frozenset[str] = frozenset()
+    folds: str | None = None
+    spare: str | None = None
+
+    def widths(self) -> list[int]:
+        """The width of each column's widest cell."""
+        return [max(map(len, column)) for column in zip(self.heads, *self.cells, strict=True)]
+
+    def without(self, head: str) -> "Sheet":
+        """The sheet with one column left out."""
+        i = self.heads.index(head)
+        heads, *cells = ([*row[:i], *row[i + 1 :]] for row in (self.heads, *self.cells))
+        return self._replace(heads=heads, cells=cells)
 
 
 def write(text: str) -> None:
@@ -50,7 +66,7 @@ def csv_text(records: Sequence[dict[str, Any]]) -> str:
 
 def markdown_text(sheet: Sheet) -> str:
     """A pipe table."""
-    rule = ["---:" if i in sheet.right else "---" for i in range(len(sheet.heads))]
+    rule = ["---:" if head in sheet.right else "---" for head in sheet.heads]
     escaped = [[cell.replace("|", "\\|") for cell in row] for row in sheet.cells]
     lines = [f"| {' | '.join(row)} |" for row in (sheet.heads, rule, *escaped)]
     return "\n".join(lines)
@@ -66,39 +82,46 @@ def latex_text(heads: Sequence[str], cells: Iterable[Sequence[str]], columns: st
 
 def table_text(sheet: Sheet) -> str:
     """Aligned columns of plain text, each row on one line."""
-    rows = [list(sheet.heads), *map(list, sheet.cells)]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(sheet.heads))]
+    columns = list(zip(sheet.heads, sheet.widths(), strict=True))
     lines = [
         "  ".join(
-            cell.rjust(width) if i in sheet.right else cell.ljust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+            cell.rjust(width) if head in sheet.right else cell.ljust(width)
+            for cell, (head, width) in zip(row, columns, strict=True)
         ).rstrip()
-        for row in rows
+        for row in (sheet.heads, *sheet.cells)
     ]
-    return "\n".join([sheet.title, "", lines[0], "-" * max(map(len, lines[:1])), *lines[1:]])
+    return "\n".join([sheet.title, "", lines[0], "-" * len(lines[0]), *lines[1:]])
 
 
 def write_sheet(sheet: Sheet, style: Format) -> None:
     """Markdown if asked for; else a rich table on a terminal, plain text elsewhere."""
     if style == "markdown":
         write(markdown_text(sheet))
-        return
-    if not sys.stdout.isatty():
+    elif sys.stdout.isatty():
+        _write_rich(sheet)
+    else:
         write(table_text(sheet))
-        return
+
+
+def _write_rich(sheet: Sheet) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=SIMPLE_HEAD, title=Text(sheet.title), title_justify="left", pad_edge=False)
-    for i, head in enumerate(sheet.heads):
-        table.add_column(
-            Text(head), justify="right" if i in sheet.right else "left", overflow="fold"
-        )
+    console = Console(highlight=False)
+    if sheet.spare and sum(sheet.widths()) + 2 * len(sheet.heads) > console.width:
+        sheet = sheet.without(sheet.spare)
+    table = Table(
+        box=SIMPLE_HEAD, title=Text(sheet.title), title_justify="left", padding=(0, 1, 0, 0)
+    )
+    for head in sheet.heads:
+        justify: Literal["left", "right"] = "right" if head in sheet.right else "left"
+        folds = head == sheet.folds
+        table.add_column(Text(head), justify=justify, no_wrap=not folds, overflow="fold")
     for row in sheet.cells:
         table.add_row(*map(Text, row))
-    Console(highlight=False).print(table)
+    console.print(table)
 
 
 def _csv_cell(value: Any) -> Any:

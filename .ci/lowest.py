@@ -1,0 +1,11 @@
+"""Print pip constraints that pin every dependency of pyproject.toml to its lower bound."""
+
+import re
+import tomllib
+from pathlib import Path
+
+project = tomllib.loads(Path("pyproject.toml").read_text())["project"]
+requirements = [*project["dependencies"], *project["optional-dependencies"]["test"]]
+for requirement in requirements:
+    name, bound = re.fullmatch(r"([\w.-]+)>=([\w.]+)", requirement).groups()
+    print(f"{name}=={bound}")
