@@ -58,10 +58,7 @@ def gap_at_two_points(L: int, score_range: Number) -> Demand:
 
 def gap_at_ratio(L: int, ratio: Expression, row: int) -> Demand:
     """Least gap at a given score ratio above a*, for L >= 3 and the row that binds there."""
-    gap = extremal.gap_by_row(L, ratio, row)
-    if (L, row) == (3, 2):  # falls from 4 at a = 1 and is back there at a = 3
-        gap = gap.beside((rational_power(4), -1))
-    return Demand(gap, touches((L - row, "+"), (L, "-")))
+    return Demand(extremal.gap_by_row(L, ratio, row), touches((L - row, "+"), (L, "-")))
 
 
 def exact_gap(supply: Supply) -> Demand:
@@ -109,8 +106,7 @@ def _three(rate: Value) -> Demand:
     root = EquationRoot(
         "x = (a + 3)(a + 1)/(2a), a = exp(rate x)", residual, slope, _GAP_AT_THREE, 4
     )
-    gap = Expression("value", (root,)).beside((rational_power(4), -1))
-    return Demand(gap, active, regime="both")
+    return Demand(Expression("value", (root,)), active, regime="both")
 
 
 def _three_equation(rate: Value) -> tuple[Callable[[arb], arb], Callable[[arb], arb]]:
