@@ -7,9 +7,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from bminlib import demand, extremal, reasons
-from bminlib.decimals import Rounding
+from bminlib.decimals import MAX_EXACT_DIGITS, Rounding, is_too_long
 from bminlib.demand import Demand, Regime, Touch
-from bminlib.errors import InfeasibleError
+from bminlib.errors import DomainError, InfeasibleError, shown
 from bminlib.powers import RationalPower, as_power, rational_power
 from bminlib.problem import CountingProblem
 from bminlib.supply import Supply, supply
@@ -31,7 +31,7 @@ class Asymptote(NamedTuple):
     ratio: Value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Bound:
     """B_min of a problem, or the reason why there is none.
 
@@ -49,6 +49,10 @@ class Bound:
     active: tuple[Touch, ...] = ()
     regime: Regime | None = None
     asymptote: Asymptote | None = None
+
+    def __repr__(self) -> str:
+        answer = f"B_min {self.decimal()}" if self.feasible else self.reason
+        return f"Bound({self.problem!r}, {self.theorem}: {answer})"
 
     @property
     def feasible(self) -> bool:
@@ -69,10 +73,20 @@ class Bound:
 
     @property
     def exact(self) -> Any:
-        """The value as a sympy expression; None where only an equation defines it."""
+        """The value as a sympy expression; None where only an equation defines it.
+
+        Raises DomainError where an integer in it has over 4000 digits.
+        """
+        if self.text is None:
+            return None
+        if is_too_long(self.text):
+            raise DomainError(
+                f"L={shown(self.problem.L)}: an integer in the exact value has over "
+                f"{MAX_EXACT_DIGITS} digits, too many for sympy; take decimal or enclosure"
+            )
         from sympy import sympify
 
-        return None if self.text is None else sympify(self.text)
+        return sympify(self.text)
 
     @property
     def stored_numbers(self) -> int:

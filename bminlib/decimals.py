@@ -1,6 +1,7 @@
 """Decimal text of exact numbers by integer arithmetic: every digit is right at any length."""
 
 import math
+import re
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -9,6 +10,7 @@ from bminlib.errors import DomainError, shown
 Rounding = Literal["nearest", "down", "up"]
 
 MAX_DIGITS = 1_000_000
+MAX_EXACT_DIGITS = 4000
 _PYTHON_DIGITS = 4000  # CPython refuses to convert integers of more than 4300 digits
 _FLINT_DIGITS = 400  # from here on FLINT's integers are faster than Python's
 _LOG10_2 = math.log10(2)
@@ -22,6 +24,14 @@ def check_digits(digits: object) -> int:
             f"from 1 to {MAX_DIGITS}; 15 is the default"
         )
     return digits
+
+
+def check_rounding(rounding: object) -> None:
+    """Raises DomainError unless `rounding` is nearest, down or up."""
+    if rounding not in ("nearest", "down", "up"):
+        raise DomainError(
+            f"rounding={shown(rounding)}: must be one of nearest, down, up; pick one of these"
+        )
 
 
 def integer_text(number: Any) -> str:
@@ -40,6 +50,11 @@ def integer_from_text(text: str) -> int:
     from flint import fmpz
 
     return int(fmpz(text))
+
+
+def is_too_long(text: str) -> bool:
+    """Whether an integer in `text` has over MAX_EXACT_DIGITS digits."""
+    return len(text) > MAX_EXACT_DIGITS and bool(re.search(rf"\d{{{MAX_EXACT_DIGITS + 1}}}", text))
 
 
 def root_digits(

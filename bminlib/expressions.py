@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from bminlib.decimals import Rounding, check_digits, decimal_text
+from bminlib.decimals import Rounding, check_digits, check_rounding, decimal_text
 from bminlib.powers import RationalPower, as_power
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ class Expression:
         from bminlib.balls import ball_digits
 
         check_digits(digits)
+        check_rounding(rounding)
         return decimal_text(*ball_digits(self, digits, rounding))
 
     def over(self, divisor: RationalPower) -> Expression:

@@ -88,7 +88,7 @@ def circular_active(L: int) -> int:
 def _row_rises(L: int, k: int) -> bool:
     """Whether circular_row is greater at k + 1 than at k."""
     (here, over), (there, beneath) = circular_ratio(L, k), circular_ratio(L, k + 1)
-    return here * beneath < there * over
+    return bool(here * beneath < there * over)
 
 
 def least_radius_squared(L: int) -> Fraction:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from bminlib.decimals import (
     Rounding,
     check_digits,
+    check_rounding,
     decimal_text,
     integer_text,
     root_digits,
@@ -17,6 +18,8 @@ from bminlib.decimals import (
 
 if TYPE_CHECKING:
     from flint import arb
+
+_FLOAT_DIGITS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,7 @@ class RationalPower:
     def decimal(self, digits: int, rounding: Rounding = "nearest") -> str:
         """The value to `digits` significant digits, correctly rounded; "0" for zero."""
         check_digits(digits)
+        check_rounding(rounding)
         if not self.radicand:
             return "0"
         ratio = self.radicand.as_integer_ratio()
@@ -117,6 +121,8 @@ def short_integer(number: int, longest: int = 40) -> str:
 def _radical(text: str, degree: int) -> str:
     if degree == 1:
         return text
+    if len(text) > _FLOAT_DIGITS:  # sympy would look for perfect powers by way of a float
+        return f"Pow({text}, 1/{degree}, evaluate=False)"
     if degree == 2:
         return f"sqrt({text})"
     return f"({text})**(1/{degree})" if "/" in text else f"{text}**(1/{degree})"

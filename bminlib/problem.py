@@ -20,14 +20,14 @@ Weights = Literal["free", "tied"]
 Exactness = Literal["rounded", "exact"]
 
 _RATIONAL = r"\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3})?"
-_QUOTIENT = (  # rational or root, then perhaps /sqrt(rational)
+_QUOTIENT = (  # rational or root, then perhaps over a number or a root
     rf"(?P<r1>sqrt\()?(?P<n1>{_RATIONAL})(?:/(?P<d1>{_RATIONAL}))?(?(r1)\))"
-    rf"(?:/(?P<r2>sqrt\()(?P<n2>{_RATIONAL})\))?"
+    rf"(?:/(?P<r2>sqrt\()?(?P<n2>{_RATIONAL})(?(r2)\)))?"
 )
-_MAX_TAU_CHARACTERS = 1000
+_MAX_TAU_CHARACTERS = 4000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class CountingProblem:
     """Counting targets among up to L tokens with one attention head of dimension d.
 
@@ -63,6 +63,10 @@ class CountingProblem:
         _check_normalizer_dimension(self)
         _check_readout(self)
 
+    def __repr__(self) -> str:
+        given = ((name, getattr(self, name)) for name in self.__match_args__ or self.__slots__)
+        return f"CountingProblem({', '.join(f'{name}={shown(value)}' for name, value in given)})"
+
     @property
     def score_scale(self) -> RationalPower:
         """tau as an exact number."""
@@ -97,10 +101,12 @@ def _parse_number(text: str) -> RationalPower:
     match = re.fullmatch(_QUOTIENT, text.strip(), re.ASCII) if short else None
     if match is None or (match["d1"] and Fraction(match["d1"]) == 0):
         raise _tau_error(text)
+    if match["n2"] and not (match["r1"] or match["r2"]):  # 1/3/5
+        raise _tau_error(text)
     first = _positive(Fraction(match["n1"]) / Fraction(match["d1"] or 1), text)
     value = rational_power(first, 2 if match["r1"] else 1)
     if match["n2"]:
-        value /= rational_power(_positive(Fraction(match["n2"]), text), 2)
+        value /= rational_power(_positive(Fraction(match["n2"]), text), 2 if match["r2"] else 1)
     return value
 
 
@@ -122,8 +128,12 @@ def _set(problem: CountingProblem, name: str, value: object) -> None:
 
 
 def _positive_integer(name: str, value: object, meaning: str, example: str) -> int:
-    if hasattr(value, "__index__") and not isinstance(value, bool) and operator.index(value) >= 1:
-        return operator.index(value)
+    try:
+        number = 0 if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = 0
+    if number >= 1:
+        return number
     raise DomainError(
         f"{name}={shown(value)}: the {meaning} must be an integer >= 1; "
         f"give a whole number such as {example}"

@@ -15,14 +15,14 @@ def arc(L: int) -> str:
 def two_points(problem: CountingProblem) -> str:
     """More counts than a two-valued normaliser has values."""
     counts = short_integer(problem.L + 1)
-    return f"{_normalizer_name(problem)} at d = {problem.d} has 2 points < L + 1 = {counts} counts"
+    return f"{_two_values(problem)} < L + 1 = {counts} counts"
 
 
 def filler(problem: CountingProblem) -> str:
     """Linear attention whose normalised filler key can't be orthogonal to the query."""
     return (
-        f"{_normalizer_name(problem)} at d = {problem.d} has 2 points: a filler moves yhat as far "
-        f"as a target does, |<w, v_f> a_f| = |<w, v_t> a_t| > 0"
+        f"{_two_values(problem)}: a filler moves yhat as far as a target does, "
+        "|<w, v_f> a_f| = |<w, v_t> a_t| > 0"
     )
 
 
@@ -32,8 +32,9 @@ def horizon(L: int, score_range: RationalPower) -> str:
     return f"a*({short_integer(L)}) = {ratio} > e^{_exponent_text(score_range)}"
 
 
-def _normalizer_name(problem: CountingProblem) -> str:
-    return "LayerNorm" if problem.normalizer == "layer" else "RMSNorm"
+def _two_values(problem: CountingProblem) -> str:
+    name = "LayerNorm" if problem.normalizer == "layer" else "RMSNorm"
+    return f"{name} at d = {problem.d} has 2 points"
 
 
 def _exponent_text(score_range: RationalPower) -> str:

@@ -10,7 +10,9 @@ import pytest
 
 README = (Path(__file__).parents[1] / "README.md").read_text()
 CONSOLE = re.findall(r"```console\n\$ (bmin [^\n]*)\n(.*?)```", README, re.DOTALL)
-ASKED = re.findall(r"^(bmin [^#\n]*)", re.search(r"```sh\n(bmin .*?)```", README, re.DOTALL)[1], re.M)
+ASKED = re.findall(
+    r"^(bmin [^#\n]*)", re.search(r"```sh\n(bmin .*?)```", README, re.DOTALL)[1], re.M
+)
 SNIPPET = re.search(r"```python\n(.*?)```", README, re.DOTALL)[1]
 
 

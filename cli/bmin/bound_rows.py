@@ -35,13 +35,13 @@ def show_bounds(problems: Iterable[CountingProblem], digits: int, style: Format)
     elif style == "latex":
         output.write(output.latex_text(_LATEX_HEADS, rows, "lrrll"))
     else:
-        output.write_sheet(_sheet(bounds, rows), style)
+        output.write_sheet(_sheet(bounds, rows, style), style)
     return 0 if any(bound.feasible for bound in bounds) else 1
 
 
-def length_text(length: int) -> str:
-    """A length as a table shows it."""
-    return short_integer(length, _LONG)
+def size_text(number: int) -> str:
+    """A length or dimension as a table shows it."""
+    return short_integer(number, _LONG)
 
 
 def placement_text(problem: CountingProblem) -> str:
@@ -53,8 +53,8 @@ def placement_text(problem: CountingProblem) -> str:
 def _cells(bound: Bound, digits: int) -> list[str]:
     return [
         placement_text(bound.problem),
-        str(bound.problem.d),
-        length_text(bound.problem.L),
+        size_text(bound.problem.d),
+        size_text(bound.problem.L),
         bound.decimal(digits) if bound.feasible else "infeasible",
         bound.reason or _exact_cell(bound),
         bound.theorem,
@@ -63,8 +63,10 @@ def _cells(bound: Bound, digits: int) -> list[str]:
 
 def _exact_cell(bound: Bound) -> str:
     if bound.problem.readout == "classification":
-        stored = short_integer(bound.stored_numbers, _LONG)
-        return f"not attained; stores {stored} numbers, regression {bound.problem.d + 1}"
+        stored, fewer = (
+            short_integer(n, _LONG) for n in (bound.stored_numbers, bound.problem.d + 1)
+        )
+        return f"not attained; stores {stored} numbers, regression {fewer}"
     text = bound.text
     if text is None:
         return "root of one equation"
@@ -73,11 +75,12 @@ def _exact_cell(bound: Bound) -> str:
     return text if bound.attained else f"{text}, not attained"
 
 
-def _sheet(bounds: Sequence[Bound], rows: Sequence[Sequence[str]]) -> Sheet:
-    """The rows under their title; d is in the title where it is the same in all of them."""
+def _sheet(bounds: Sequence[Bound], rows: Sequence[Sequence[str]], style: Format) -> Sheet:
+    """The rows under their title; a table's title holds d where it is the same in all of them."""
     right = frozenset({"d", "L"})
     sheet = Sheet(_title(bounds), _HEADS, rows, right, folds="exact, or why not", spare="theorem")
-    return sheet if _several_dimensions(bounds) else sheet.without("d")
+    keep = style == "markdown" or _several_dimensions(bounds)
+    return sheet if keep else sheet.without("d")
 
 
 def _several_dimensions(bounds: Sequence[Bound]) -> bool:
@@ -90,7 +93,7 @@ def _title(bounds: Sequence[Bound]) -> str:
     parts = [f"B_min: {problem.readout}, counts {counts}"]
     parts += sorted({_NORMALIZERS[b.problem.normalizer] for b in bounds if b.problem.normalizer})
     if not _several_dimensions(bounds):
-        parts += [f"d = {problem.d}", f"tau = {problem.score_scale.text}"]
+        parts += [f"d = {size_text(problem.d)}", f"tau = {problem.score_scale.text}"]
     elif problem.tau == "scaled":
         parts.append("tau = 1/sqrt(d)")
     else:
@@ -101,17 +104,11 @@ def _title(bounds: Sequence[Bound]) -> str:
 def _latex_cells(bound: Bound, digits: int) -> list[str]:
     from sympy import latex
 
-    place = placement_text(bound.problem)
-    length = length_text(bound.problem.L)
-    base, caret, power = length.partition("^")
-    number = f"${base}^{{{power}}}$" if caret else f"${length}$".replace("about ", r"\approx ")
+    number = output.latex_number
+    problem = bound.problem
+    cells = [placement_text(problem), number(size_text(problem.d)), number(size_text(problem.L))]
     if not bound.feasible:
-        return [place, f"${bound.problem.d}$", number, "infeasible", "--"]
+        return [*cells, "infeasible", "--"]
     short = bound.text is not None and len(bound.text) <= 2 * _EXACT_IN_TABLE
     exact = f"${latex(bound.exact)}$" if short else "--"
-    return [place, f"${bound.problem.d}$", number, _latex_number(bound.decimal(digits)), exact]
-
-
-def _latex_number(text: str) -> str:
-    mantissa, e, exponent = text.partition("e")
-    return rf"${mantissa}\times 10^{{{int(exponent)}}}$" if e else f"${text}$"
+    return [*cells, number(bound.decimal(digits)), exact]

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from bmin import output
-from bmin.bound_rows import length_text, placement_text
+from bmin.bound_rows import placement_text, size_text
 from bmin.output import Format, Sheet
 from bmin.records import problem_record
 from bminlib import CountingProblem, max_length
@@ -39,13 +39,14 @@ def _record(problem: CountingProblem, length: int | None) -> dict[str, Any]:
 
 
 def _cells(problem: CountingProblem, length: int | None) -> list[str]:
-    largest = "no limit" if length is None else length_text(length)
-    return [placement_text(problem), str(problem.d), problem.score_scale.text, largest]
+    largest = "no limit" if length is None else size_text(length)
+    return [placement_text(problem), size_text(problem.d), problem.score_scale.text, largest]
 
 
 def _latex_cells(problem: CountingProblem, length: int | None) -> list[str]:
     from sympy import latex, sympify
 
     tau = latex(sympify(problem.score_scale.text))
-    largest = r"\infty" if length is None else length_text(length).replace("about ", r"\approx ")
-    return [placement_text(problem), f"${problem.d}$", f"${tau}$", f"${largest}$"]
+    largest = r"$\infty$" if length is None else output.latex_number(size_text(length))
+    dimension = output.latex_number(size_text(problem.d))
+    return [placement_text(problem), dimension, f"${tau}$", largest]

@@ -5,9 +5,12 @@ A pipe gets plain ASCII without colour or wrapping; only a terminal gets a rich 
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
+from bminlib.decimals import integer_text
+
+_LONG = 10**4000  # json, as str, refuses integers of over 4300 digits
 Format = Literal["table", "json", "csv", "markdown", "latex"]
 
 
@@ -37,19 +40,26 @@ class Sheet(NamedTuple):
 
 
 def write(text: str) -> None:
-    """Send finished ASCII text to standard output; a reader who has seen enough is no error."""
+    """Send finished ASCII text to standard output; a reader who has seen enough is no error.
+
+    Raises OSError where standard output is closed or takes no more.
+    """
+    if sys.stdout is None:
+        raise OSError("standard output is closed; give it a file or a pipe")
     try:
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
         sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing more at exit
+        if not isinstance(error, BrokenPipeError):
+            raise
 
 
 def json_text(records: Sequence[dict[str, Any]]) -> str:
-    """A JSON array, one object a line."""
+    """A JSON array, one object a line; integers of any length."""
     import json
 
-    return "[\n" + ",\n".join(json.dumps(record) for record in records) + "\n]"
+    return "[\n" + ",\n".join(_json_object(json.dumps, record) for record in records) + "\n]"
 
 
 def csv_text(records: Sequence[dict[str, Any]]) -> str:
@@ -80,6 +90,16 @@ def latex_text(heads: Sequence[str], cells: Iterable[Sequence[str]], columns: st
     return "\n".join([*top, *body, r"\bottomrule", r"\end{tabular}"])
 
 
+def latex_number(text: str) -> str:
+    """`1.5e+20`, `10^30` or `about 1.5e+20` in math mode."""
+    approximate, text = ("\\approx ", text[6:]) if text.startswith("about ") else ("", text)
+    mantissa, e, exponent = text.partition("e")
+    if e:
+        return rf"${approximate}{mantissa}\times 10^{{{exponent.removeprefix('+')}}}$"
+    base, caret, power = text.partition("^")
+    return f"${base}^{{{power}}}$" if caret else f"${approximate}{text}$"
+
+
 def table_text(sheet: Sheet) -> str:
     """Aligned columns of plain text, each row on one line."""
     columns = list(zip(sheet.heads, sheet.widths(), strict=True))
@@ -97,7 +117,7 @@ def write_sheet(sheet: Sheet, style: Format) -> None:
     """Markdown if asked for; else a rich table on a terminal, plain text elsewhere."""
     if style == "markdown":
         write(markdown_text(sheet))
-    elif sys.stdout.isatty():
+    elif sys.stdout is not None and sys.stdout.isatty():
         _write_rich(sheet)
     else:
         write(table_text(sheet))
@@ -115,18 +135,31 @@ def _write_rich(sheet: Sheet) -> None:
     table = Table(
         box=SIMPLE_HEAD, title=Text(sheet.title), title_justify="left", padding=(0, 1, 0, 0)
     )
+    fixed = sum(
+        w for w, head in zip(sheet.widths(), sheet.heads, strict=True) if head != sheet.folds
+    )
+    cramped = fixed + 2 * len(sheet.heads) > console.width
     for head in sheet.heads:
         justify: Literal["left", "right"] = "right" if head in sheet.right else "left"
-        folds = head == sheet.folds
-        table.add_column(Text(head), justify=justify, no_wrap=not folds, overflow="fold")
+        whole = head != sheet.folds and not cramped
+        table.add_column(Text(head), justify=justify, no_wrap=whole, overflow="fold")
     for row in sheet.cells:
         table.add_row(*map(Text, row))
     console.print(table)
 
 
+def _json_object(dumps: Callable[[Any], str], record: dict[str, Any]) -> str:
+    long = record.get("d", 0)
+    if long < _LONG:
+        return dumps(record)
+    return dumps(record | {"d": 0}).replace('"d": 0', f'"d": {integer_text(long)}', 1)
+
+
 def _csv_cell(value: Any) -> Any:
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, int):
+        return integer_text(value)
     if isinstance(value, list):
         return " ".join(f"{at['c']}{at['side']}" for at in value)
     return value

@@ -4,8 +4,10 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from bminlib import CountingProblem
+from bminlib.errors import DomainError
 from bminlib.problem import Affine, Attention, Norm
 
+MAX_ROWS = 200_000
 _NORMS: tuple[Norm, ...] = ("none", "pre", "post")
 _AFFINES: tuple[Affine, ...] = ("bare", "learned")
 
@@ -37,7 +39,15 @@ def placements(
 def problems(
     where: list[Placement], dimensions: list[int], lengths: list[int], **options: Any
 ) -> Iterator[CountingProblem]:
-    """Every problem, by placement, then d, then L; `options` are further fields of the problem."""
+    """Every problem, by placement, then d, then L; `options` are further fields of the problem.
+
+    Raises DomainError for more than MAX_ROWS of them.
+    """
+    rows = len(where) * len(dimensions) * len(lengths)
+    if rows > MAX_ROWS:
+        raise DomainError(
+            f"{rows} rows: at most {MAX_ROWS} go into one call; name fewer lengths or dimensions"
+        )
     for place in where:
         fields = dict(options)
         if place.norm == "none" and len(where) > 1:

@@ -1,12 +1,9 @@
 """One row of output: the stable names of JSON and CSV, documented in docs/output.md."""
 
-import re
 from typing import Any
 
 from bminlib import Bound, CountingProblem
-from bminlib.decimals import integer_text
-
-MAX_EXACT_DIGITS = 4000
+from bminlib.decimals import integer_text, is_too_long
 
 
 def problem_record(problem: CountingProblem) -> dict[str, Any]:
@@ -47,8 +44,7 @@ def bound_record(bound: Bound, digits: int) -> dict[str, Any]:
 
 def exact_text(text: str | None) -> str | None:
     """`text`, or None where a number in it is too long to be read."""
-    long = text is not None and re.search(rf"\d{{{MAX_EXACT_DIGITS + 1}}}", text)
-    return None if long else text
+    return None if text is None or is_too_long(text) else text
 
 
 def _asymptote_record(bound: Bound, digits: int) -> dict[str, str | None]:
