@@ -6,10 +6,10 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from bminlib.decimals import Rounding, check_digits, digits_and_exponent
+from bminlib.decimals import Rounding, check_digits, decimal_text, digits_and_exponent
 from bminlib.errors import UndecidedError
 from bminlib.expressions import EquationRoot, Expression, as_exact
-from bminlib.powers import rational_power
+from bminlib.powers import RationalPower, rational_power
 
 if TYPE_CHECKING:
     from flint import arb
@@ -88,6 +88,25 @@ def ball_digits(value: Expression, digits: int, rounding: Rounding) -> tuple[str
     return _refine(attempt, round(digits * _BITS_PER_DIGIT) + 32)
 
 
+def ball_text(ball: arb, digits: int = 15) -> str:
+    """What is known of the number in a ball: up to `digits` significant digits, each of them right.
+
+    A ball that shows no digit is given as [middle +/- radius].
+    """
+    from flint import ctx
+
+    if ball.is_exact() and ball.mid() == 0:
+        return "0"
+    with ctx.workprec(max(ctx.prec, ball.bits(), 64) + round(digits * _BITS_PER_DIGIT)):
+        for count in range(digits, 0, -1):
+            try:
+                text = decimal_text(*_digits_in(abs(ball), count, "nearest"))
+            except _TooWideError:
+                continue
+            return f"-{text}" if ball < 0 else text
+    return str(ball.str(6))
+
+
 def newton_root(root: EquationRoot, bits: int) -> arb:
     """Enclosure of the zero by interval Newton steps, each of which proves it anew.
 
@@ -130,22 +149,28 @@ def _unique_floor(ball: arb) -> int | None:
 
 def _digits_at(value: Expression, bits: int, digits: int, rounding: Rounding) -> tuple[str, int]:
     """`ball_digits` from the ball at `bits`."""
+    return _digits_in(value.ball(bits), digits, rounding, value.sides)
+
+
+def _digits_in(
+    ball: arb, digits: int, rounding: Rounding, sides: tuple[tuple[RationalPower, int], ...] = ()
+) -> tuple[str, int]:
+    """The digits that every number in a positive ball rounds to, at the current precision."""
     from flint import arb
 
-    ball = value.ball(bits)
     exponent = _unique_floor((ball.log() / arb(10).log()).mid())
     if exponent is None:
         raise _TooWideError
     return digits_and_exponent(
-        lambda shift: (_floor_beside(2 * ball * arb(10) ** shift, shift, value), False),
+        lambda shift: (_floor_beside(2 * ball * arb(10) ** shift, shift, sides), False),
         exponent,
         digits,
         rounding,
     )
 
 
-def _floor_beside(scaled: arb, shift: int, value: Expression) -> int:
-    """floor(scaled) for scaled = 2 value 10^shift, by the sides of `value` if need be."""
+def _floor_beside(scaled: arb, shift: int, sides: tuple[tuple[RationalPower, int], ...]) -> int:
+    """floor(scaled) for scaled = 2 x 10^shift, by the sides of x if need be."""
     floor = _unique_floor(scaled)
     if floor is not None:
         return floor
@@ -153,7 +178,7 @@ def _floor_beside(scaled: arb, shift: int, value: Expression) -> int:
     if nearest is None:
         raise _TooWideError
     boundary = rational_power(Fraction(int(nearest), 2) / Fraction(10) ** shift)
-    for bound, side in value.sides:
+    for bound, side in sides:
         if bound == boundary:
             return int(nearest) if side > 0 else int(nearest) - 1
     raise _TooWideError

@@ -6,19 +6,22 @@ from typing import Annotated
 
 import typer
 
-from bminlib.errors import DomainError, UndecidedError
+from bminlib.errors import DomainError, InfeasibleError, UndecidedError
 
-COMMANDS = ("compute", "horizon")
+COMMANDS = ("compute", "horizon", "witness", "verify", "count")
 _INTERRUPTED = 130
 _EXAMPLES = """\b
 Examples:
-  bmin compute --L 16,256,4096              every placement side by side
-  bmin compute --norm post --L 1024         without and with a learned gain
+  bmin compute --L 16,256,4096              # every placement side by side
+  bmin compute --norm post --L 1024         # without and with a learned gain
   bmin compute --norm post --L 16:4096:x2 --format json
   bmin compute --norm pre --affine bare --d 23 --L 243,244
   bmin compute --norm none --L 10^1000 --digits 50
-  bmin compute --exact --L 1:4              no rounding: softmax can't
-  bmin horizon --d 3:64                     how far bare pre-norm can count
+  bmin compute --exact --L 1:4              # no rounding: softmax can't
+  bmin horizon --d 3:64                     # how far bare pre-norm can count
+  bmin witness --norm post --L 64 --d 8 --out w.json  # weights that prove it
+  bmin verify w.json
+  bmin count --weights w.json 1 0 1 1
 """
 
 
@@ -48,7 +51,7 @@ def run(arguments: list[str]) -> int:
     except typer.TyperException as error:
         message = error.format_message().replace("Value error, ", "").rstrip(".")
         return _complain(f"{message}; see bmin --help or bmin COMMAND --help", 2)
-    except UndecidedError as error:
+    except (InfeasibleError, UndecidedError) as error:
         return _complain(str(error), 1)
     except OSError as error:
         return _complain(str(error), 1)

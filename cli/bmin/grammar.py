@@ -1,15 +1,17 @@
 """The grammar of lists of whole numbers: `1024`, `8,16,32`, `2:64`, `2:64:2`, `16:4096:x2`."""
 
+import math
 from collections.abc import Iterable, Iterator
+from fractions import Fraction
 from itertools import islice
 
 from bminlib.decimals import check_digits, integer_from_text
 from bminlib.errors import DomainError, shown
+from bminlib.problem import parse_tau
 
 MAX_NUMBERS = 100_000
 MAX_NUMBER_DIGITS = 100_000
 _MAX_EXPONENT_DIGITS = 7
-_MAX_BITS = 332_194  # of 10^MAX_NUMBER_DIGITS
 
 
 def whole_numbers(text: str, option: str) -> list[int]:
@@ -32,6 +34,31 @@ def whole_numbers(text: str, option: str) -> list[int]:
 def digit_count(text: str) -> int:
     """The number of significant digits that --digits names; raises DomainError."""
     return check_digits(int(text) if _is_digits(text) and len(text) <= 9 else text)
+
+
+def one_number(text: str | None, option: str, example: str) -> int:
+    """The one whole number that `text` names; raises DomainError for a list, or for None."""
+    if text is None:
+        raise DomainError(f"{option} is missing: name it, for example {option} {example}")
+    numbers = whole_numbers(text, option)
+    if len(numbers) != 1:
+        raise DomainError(f"{option} {shown(text)}: one number is wanted here; leave {numbers[0]}")
+    return numbers[0]
+
+
+def rational(text: str, option: str) -> Fraction:
+    """The exact number >= 0 that `text` names: a decimal such as 1e-6 or a fraction such as 1/3."""
+    try:
+        number = parse_tau(text, 1)
+    except DomainError:
+        number = None
+    if number is None or not number.is_rational:
+        if text.strip() in ("0", "0.0"):
+            return Fraction(0)
+        raise DomainError(
+            f"{option} {shown(text)}: an exact number >= 0 is wanted; write 1e-6, 0.5 or 1/3"
+        )
+    return number.radicand
 
 
 def _item(item: str, option: str) -> Iterable[int]:
@@ -68,7 +95,7 @@ def _number(text: str, item: str, option: str) -> int:
         raise _grammar_error(item, option)
     if len(base) <= MAX_NUMBER_DIGITS and len(exponent) <= _MAX_EXPONENT_DIGITS:
         number, power = integer_from_text(base), int(exponent)
-        if number.bit_length() * power <= _MAX_BITS:
+        if power * math.log10(max(number, 1)) < MAX_NUMBER_DIGITS:
             return int(number**power)
     raise DomainError(
         f"{option} {shown(text)}: a number here has at most {MAX_NUMBER_DIGITS} digits; "

@@ -1,6 +1,6 @@
 """The options that commands share."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -31,3 +31,11 @@ DigitsOption = Annotated[
     str, typer.Option(metavar="N", help="Significant digits, each of them right.")
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="How the rows are written.")]
+LengthOption = Annotated[
+    str | None, typer.Option("--L", metavar="LENGTH", help="How far to count: 64, or 10^6.")
+]
+DimensionOption = Annotated[str, typer.Option("--d", metavar="N", help="Model dimension.")]
+FileArgument = Annotated[str, typer.Argument(metavar="FILE", help=".json, .npz or .safetensors.")]
+ReportOption = Annotated[
+    Literal["table", "json"], typer.Option("--format", help="How the report is written.")
+]
