@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 
@@ -27,4 +28,5 @@ def write_whole(path: Path, data: bytes) -> None:
         cause = (error.strerror or str(error)).lower()
         raise DomainError(f"{path}: can't be written, {cause}; choose another") from error
     finally:
-        beside.unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            beside.unlink()

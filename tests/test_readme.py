@@ -10,17 +10,14 @@ import pytest
 
 README = (Path(__file__).parents[1] / "README.md").read_text()
 CONSOLE = re.findall(r"```console\n\$ (bmin [^\n]*)\n(.*?)```", README, re.DOTALL)
-ASKED = re.findall(
-    r"^(bmin [^#\n]*)", re.search(r"```sh\n(bmin .*?)```", README, re.DOTALL)[1], re.M
-)
+SHELL = "\n".join(re.findall(r"```sh\n(bmin .*?)```", README, re.DOTALL))
+ASKED = re.findall(r"^(bmin [^#\n]*)", SHELL, re.MULTILINE)
 SNIPPET = re.search(r"```python\n(.*?)```", README, re.DOTALL)[1]
 
 
-def run(command: str) -> subprocess.CompletedProcess[str]:
-    arguments = shlex.split(command)[1:]
-    return subprocess.run(
-        [sys.executable, "-m", "bmin", *arguments], capture_output=True, text=True, check=False
-    )
+def run(command: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, "-m", "bmin", *shlex.split(command)[1:]]
+    return subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.parametrize(("command", "output"), CONSOLE)
@@ -28,11 +25,12 @@ def test_console_blocks_are_real(command: str, output: str) -> None:
     assert run(command).stdout == output
 
 
-@pytest.mark.parametrize("command", ASKED)
-def test_examples_are_answered(command: str) -> None:
-    answer = run(command)
-    assert answer.returncode == 0, answer.stderr
-    assert answer.stdout
+def test_examples_are_answered_one_after_the_other(tmp_path: Path) -> None:
+    assert len(ASKED) > 5
+    for command in ASKED:
+        answer = run(command, tmp_path)
+        assert answer.returncode == 0, (command, answer.stderr)
+        assert answer.stdout
 
 
 def test_python_snippet_runs() -> None:
