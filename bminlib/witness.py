@@ -29,7 +29,7 @@ Builder: TypeAlias = Callable[
 ]
 
 MAX_SEARCH_LENGTH = 1000
-_LARGEST_SLACK = Fraction(1, 16)  # more room would not help the weights to count
+_LARGEST_SLACK = Fraction(1)  # more room would not help the weights to count
 _FIRST_BITS, _BITS_STEP, _MOST_BITS = 20, 6, 1 << 20
 
 

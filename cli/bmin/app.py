@@ -8,7 +8,16 @@ import typer
 
 from bminlib.errors import DomainError, InfeasibleError, UndecidedError
 
-COMMANDS = ("compute", "horizon", "witness", "verify", "count")
+COMMANDS = (
+    "compute",
+    "horizon",
+    "witness",
+    "verify",
+    "count",
+    "rates",
+    "geometry",
+    "storage",
+)
 _INTERRUPTED = 130
 _EXAMPLES = """\b
 Examples:
@@ -22,6 +31,10 @@ Examples:
   bmin witness --norm post --L 64 --d 8 --out w.json  # weights that prove it
   bmin verify w.json
   bmin count --weights w.json 1 0 1 1
+  bmin rates --plot rates.pdf               # exponents and constants, and the figure
+  bmin rates --data runs.csv --norm post --affine learned --d 8
+  bmin geometry --norm post --affine learned --L 64 --plot geometry.svg
+  bmin storage --L 16                       # numbers and bits of both read-outs
 """
 
 

@@ -95,7 +95,8 @@ def latex_number(text: str) -> str:
     approximate, text = ("\\approx ", text[6:]) if text.startswith("about ") else ("", text)
     mantissa, e, exponent = text.partition("e")
     if e:
-        return rf"${approximate}{mantissa}\times 10^{{{exponent.removeprefix('+')}}}$"
+        sign, power = exponent[0].strip("+"), exponent[1:].lstrip("0")
+        return rf"${approximate}{mantissa}\times 10^{{{sign}{power}}}$"
     base, caret, power = text.partition("^")
     return f"${base}^{{{power}}}$" if caret else f"${approximate}{text}$"
 
