@@ -6,7 +6,13 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from bminlib.decimals import Rounding, check_digits, decimal_text, digits_and_exponent
+from bminlib.decimals import (
+    Rounding,
+    check_digits,
+    decimal_text,
+    digits_and_exponent,
+    integer_text,
+)
 from bminlib.errors import UndecidedError
 from bminlib.expressions import EquationRoot, Expression, as_exact
 from bminlib.powers import RationalPower, rational_power
@@ -89,22 +95,34 @@ def ball_digits(value: Expression, digits: int, rounding: Rounding) -> tuple[str
 
 
 def ball_text(ball: arb, digits: int = 15) -> str:
-    """What is known of the number in a ball: up to `digits` significant digits, each of them right.
+    """The number in a ball, rounded to nearest: `digits` significant digits, fewer in a wide one.
 
-    A ball that shows no digit is given as [middle +/- radius].
+    A ball that leaves even the first digit open is given as [middle +/- radius].
     """
-    from flint import ctx
+    from flint import arb, ctx
 
-    if ball.is_exact() and ball.mid() == 0:
+    if ball.is_zero():
         return "0"
     with ctx.workprec(max(ctx.prec, ball.bits(), 64) + round(digits * _BITS_PER_DIGIT)):
-        for count in range(digits, 0, -1):
-            try:
-                text = decimal_text(*_digits_in(abs(ball), count, "nearest"))
-            except _TooWideError:
-                continue
-            return f"-{text}" if ball < 0 else text
+        exponent = _unique_floor((abs(ball).log() / arb(10).log()).mid())
+        for count in range(digits, 0, -1) if exponent is not None else ():
+            text = _nearest_text(abs(ball), exponent, count)
+            if text is not None:
+                return f"-{text}" if ball < 0 else text
     return str(ball.str(6))
+
+
+def _nearest_text(ball: arb, exponent: int, digits: int) -> str | None:
+    """A positive ball to `digits` digits; None where they differ within it."""
+    from flint import arb
+
+    whole = _unique_floor(ball * arb(10) ** (digits - 1 - exponent) + arb(0.5))
+    if whole is None:
+        return None
+    text = integer_text(whole)
+    if len(text) < digits:  # the exponent was guessed one too high
+        return _nearest_text(ball, exponent - 1, digits)
+    return decimal_text(text[:digits], exponent + len(text) - digits)
 
 
 def newton_root(root: EquationRoot, bits: int) -> arb:

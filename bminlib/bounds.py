@@ -111,7 +111,14 @@ class Bound:
 
 
 def b_min(problem: CountingProblem) -> Bound:
-    """The exact B_min of `problem`, for every L >= 1 without a loop over L."""
+    """The exact B_min of `problem`, for every L >= 1 without a loop over L.
+
+    Raises DomainError for anything but a CountingProblem.
+    """
+    if not isinstance(problem, CountingProblem):
+        raise DomainError(
+            f"problem={shown(problem)}: b_min takes a CountingProblem; write CountingProblem(L=5)"
+        )
     if problem.readout == "classification":
         return Bound(problem, "classification.bounded", _ZERO)
     if problem.exactness == "exact":

@@ -44,9 +44,10 @@ def count(weights: Weights, tokens: Sequence[int]) -> int:
             answer = decide(forward_balls(weights, targets, len(kinds) - targets))
         if answer is not None:
             return answer
+    normalised = ", or a state without spread that can't be normalised"
     raise UndecidedError(
         f"c={targets}, m={len(kinds) - targets}: at {_COUNT_BITS[-1]} bits the output is still "
-        "a tie between two counts, or a state without spread that can't be normalised"
+        f"a tie between two counts{normalised if weights.problem.norm == 'post' else ''}"
     )
 
 

@@ -217,3 +217,29 @@ def test_values_next_to_a_short_decimal(problem, bound, direction, digits, round
     """Far nearer than the digits asked for, so that only the side decides."""
     text = b_min(CountingProblem(**problem)).decimal(digits, rounding)
     assert_rounded(text, digits, rounding, just_beside(bound, direction))
+
+
+@pytest.mark.parametrize(
+    ("number", "digits", "text"),
+    [
+        ("9/4", 15, "2.25000000000000"),
+        ("29999/10000", 15, "2.99990000000000"),
+        ("37/2", 15, "18.5000000000000"),
+        ("3", 15, "3.00000000000000"),
+        ("1", 3, "1.00"),
+        ("-999999/1000000", 3, "-1.00"),
+        ("1/10", 2, "0.10"),
+        ("10", 2, "10"),
+    ],
+)
+def test_balls_beside_round_numbers_keep_their_digits(number, digits, text):
+    """A ball of radius 10^-50 around a number that is short in decimals."""
+    from flint import arb, ctx, fmpq
+
+    from bminlib.balls import ball_text
+
+    with ctx.workprec(400):
+        centre = arb(fmpq(*map(int, number.split("/")))) if "/" in number else arb(int(number))
+        tiny = arb(10) ** -50
+        for shift in (-tiny, arb(0), tiny):
+            assert ball_text(arb((centre + shift).mid(), tiny.mid() / 3), digits) == text

@@ -18,7 +18,7 @@ def count_sequences(
     records = [_record(weights, sequence) for sequence in _sequences(tokens, alphabet)]
     if style == "json":
         output.write(output.json_text(records))
-    else:
+    elif records:
         output.write("\n".join(str(record["count"]) for record in records))
     return 0
 

@@ -51,6 +51,11 @@ def command(
         raise DomainError(
             "--norm is missing: weights are for one placement; take none, pre or post"
         )
+    if style == "json" and out is None:
+        raise DomainError(
+            "--format json: the report goes beside a file of weights, and --out is missing; name a "
+            "file with --out, or leave --format out to get the weights"
+        )
     problem = CountingProblem(
         L=one_number(length, "--L", "64"),
         attention=attention or "softmax",
