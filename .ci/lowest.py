@@ -9,3 +9,4 @@ requirements = [*project["dependencies"], *project["optional-dependencies"]["tes
 for requirement in requirements:
     name, bound = re.fullmatch(r"([\w.-]+)>=([\w.]+)", requirement).groups()
     print(f"{name}=={bound}")
+print("pyparsing<3.3")  # newer ones warn about names that matplotlib 3.8 calls

@@ -105,8 +105,8 @@ def ball_text(ball: arb, digits: int = 15) -> str:
         return "0"
     with ctx.workprec(max(ctx.prec, ball.bits(), 64) + round(digits * _BITS_PER_DIGIT)):
         exponent = _unique_floor((abs(ball).log() / arb(10).log()).mid())
-        for count in range(digits, 0, -1) if exponent is not None else ():
-            text = _nearest_text(abs(ball), exponent, count)
+        for count in range(digits, 0, -1):
+            text = None if exponent is None else _nearest_text(abs(ball), exponent, count)
             if text is not None:
                 return f"-{text}" if ball < 0 else text
     return str(ball.str(6))

@@ -29,8 +29,9 @@ def to_npz(weights: Weights) -> bytes:
     import numpy as np
 
     file = io.BytesIO()
-    text = np.array(json.dumps(head(weights)))
-    np.savez(file, allow_pickle=False, **{PROBLEM: text}, **weights.to_float64().arrays())
+    members: dict[str, Any] = dict(weights.to_float64().arrays())
+    members[PROBLEM] = np.array(json.dumps(head(weights)))
+    np.savez(file, **members)
     return file.getvalue()
 
 

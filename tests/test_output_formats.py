@@ -258,7 +258,17 @@ def test_latex_numbers_are_typeset(run_bmin, arguments):
     assert not re.search(r"\^\d\d", text)
 
 
-@pytest.mark.skipif(not shutil.which("pdflatex"), reason="needs pdflatex")
+def has_booktabs():
+    found = shutil.which("pdflatex") and shutil.which("kpsewhich")
+    return (
+        found
+        and not subprocess.run(
+            ["kpsewhich", "booktabs.sty"], capture_output=True, check=False
+        ).returncode
+    )
+
+
+@pytest.mark.skipif(not has_booktabs(), reason="needs pdflatex with booktabs")
 def test_latex_compiles(run_bmin, tmp_path):
     tables = [run_bmin("compute", *call.split(), "--format", "latex").out for call in CALLS]
     tables.append(run_bmin("horizon", "--d", "3:8", "--format", "latex").out)
