@@ -17,6 +17,8 @@ COMMANDS = (
     "rates",
     "geometry",
     "storage",
+    "derive",
+    "check",
 )
 _INTERRUPTED = 130
 _EXAMPLES = """\b
@@ -35,6 +37,9 @@ Examples:
   bmin rates --data runs.csv --norm post --affine learned --d 8
   bmin geometry --norm post --affine learned --L 64 --plot geometry.svg
   bmin storage --L 16                       # numbers and bits of both read-outs
+  bmin derive post.bare                     # a theorem, step by step
+  bmin check --quick                        # every theorem, checked by machine
+  bmin check --formula "L**(3/2)/(4*sqrt(2*d))" --as upper --norm post --affine bare --L 4:256
 """
 
 
