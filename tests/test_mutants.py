@@ -58,7 +58,7 @@ def test_slips_of_the_pen_are_refuted(name: str, number: int, slip: str) -> None
     names |= {symbol.name: symbol for instance in part.instances for symbol in instance.at}
     wrong = sympy.sympify(slip, locals=names)
     assert not _survives(part, eq(part.statement.lhs, wrong))
-    assert _survives(part, part.statement)
+    assert _survives(dataclasses.replace(part, instances=part.instances[:1]), part.statement)
 
 
 @pytest.mark.parametrize("entry", THEOREMS, ids=IDS)
