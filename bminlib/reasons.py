@@ -4,7 +4,7 @@ from bminlib import extremal
 from bminlib.powers import RationalPower, short_integer
 from bminlib.problem import CountingProblem
 
-BENT = "yhat(0) - 2 yhat(1) + yhat(2) = -2aD/((a+1)(a+2)) != 0"
+BENT = "yhat(0) - 2 yhat(1) + yhat(2) = -2D/((a+1)(a+2)) != 0"
 
 
 def arc(L: int) -> str:

@@ -16,6 +16,8 @@ from bmin_derivations.records import Enclosure, Instance, Part, Step, Theorem, V
 
 Progress = Callable[[int, int], None]
 
+_LONG = ("circular.lower", "pre.learned", "none", "fractional.real")  # these start first
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -139,7 +141,7 @@ def _outcomes(names: list[str], quick: bool, jobs: int) -> Iterator[Outcome]:
     # Fresh processes: a fork would copy a progress bar's thread in an unknown state.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(min(jobs, len(names)), mp_context=context) as pool:
-        longest_first = sorted(names, key=_length, reverse=True)
+        longest_first = sorted(names, key=lambda name: name not in _LONG)
         waiting = [pool.submit(_check_named, name, quick) for name in longest_first]
         for done in as_completed(waiting):
             yield done.result()
@@ -147,10 +149,6 @@ def _outcomes(names: list[str], quick: bool, jobs: int) -> Iterator[Outcome]:
 
 def _check_named(name: str, quick: bool) -> Outcome:
     return check_theorem(theorem(name), quick=quick)
-
-
-def _length(name: str) -> int:
-    return sum(len(part.instances) for part in theorem(name).parts)
 
 
 def _worst(tallies: tuple[_Tally, ...]) -> tuple[Verdict, str]:

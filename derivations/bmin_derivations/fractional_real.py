@@ -170,8 +170,19 @@ def _minimum_steps() -> tuple[Step, ...]:
 
 def _cubic_step() -> Step:
     scale = 64 * _mu**6 * (1 - L * _mu**2) ** 6
-    value = sympy.expand(sympy.cancel(cubic(L, _gap_mu) * scale))
-    cofactor = sympy.quo(value, sympy.expand(_stationary**2), _mu)
+    above, below = (
+        sympy.Poly(part, _mu, L)
+        for part in ((L * _mu**2 + 1) * (L * _mu**2 - 2 * _mu + 1), 2 * _mu * (1 - L * _mu**2))
+    )
+    terms = zip(sympy.Poly(cubic(L, _y), _y).all_coeffs(), (6, 4, 2, 0), strict=True)
+    value = sum(
+        (
+            above**power * below ** (6 - power) * sympy.Poly(factor, _mu, L)
+            for factor, power in terms
+        ),
+        sympy.Poly(0, _mu, L),
+    )
+    cofactor = value.exquo(sympy.Poly(_stationary, _mu, L) ** 2).as_expr()
     return Step(
         "The cubic y^3 - (8L+3) y^2 + (16L^2-20L+3) y + L - 1 at y = D(mu) is N(mu)^2 times a "
         "polynomial over 64 mu^6 (1 - L mu^2)^6: it vanishes at the minimum.",

@@ -123,22 +123,23 @@ class Head:
         )
         return s_s, s_t, s_f
 
-    def residual_stream(self) -> Vector:
-        """h = r + o at c targets and m fillers."""
+    def pencil(self) -> tuple[Vector, Any]:
+        """(N, S) with h = r + o = N/S at c targets and m fillers; S = 1 for linear attention."""
         s_s, s_t, s_f = self.scores()
         v_s, v_t, v_f = (self.entering(v) for v in (self.v_s, self.v_t, self.v_f))
         if self.attention == "linear":
             output: Vector = v_s * s_s + v_t * (c * s_t) + v_f * (m * s_f)
-        else:
-            e_t, e_f = _exp(s_t - s_s), _exp(s_f - s_s)
-            total = 1 + c * e_t + m * e_f
-            output = (v_s + v_t * (c * e_t) + v_f * (m * e_f)) * (1 / total)
-        return self.r + output
+            return self.r + output, sympy.Integer(1)
+        e_t, e_f = _exp(s_t - s_s), _exp(s_f - s_s)
+        total = 1 + c * e_t + m * e_f
+        return self.r * total + (v_s + v_t * (c * e_t) + v_f * (m * e_f)), total
 
     def representation(self) -> Vector:
-        """z: the residual stream, normalised under post."""
-        h = self.residual_stream()
-        return self._affine(normalised(h, self.centre)) if self.norm == "post" else h
+        """z: h = N/S, or its normalisation under post, which is that of N as S > 0."""
+        above, below = self.pencil()
+        if self.norm == "post":
+            return self._affine(normalised(above, self.centre))
+        return Vector(tuple(x / below for x in above.entries), above.counts)
 
     def yhat(self) -> Any:
         """The regression read-out <w, z> + b."""
