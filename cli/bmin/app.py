@@ -34,12 +34,11 @@ Examples:
   bmin verify w.json
   bmin count --weights w.json 1 0 1 1
   bmin rates --plot rates.pdf               # exponents and constants, and the figure
-  bmin rates --data runs.csv --norm post --affine learned --d 8
   bmin geometry --norm post --affine learned --L 64 --plot geometry.svg
   bmin storage --L 16                       # numbers and bits of both read-outs
   bmin derive post.bare                     # a theorem, step by step
-  bmin check --quick                        # every theorem, checked by machine
-  bmin check --formula "L**(3/2)/(4*sqrt(2*d))" --as upper --norm post --affine bare --L 4:256
+  bmin check trivial                        # a theorem, checked by machine; all if none is named
+  bmin check --formula "L**(3/2)/(4*sqrt(2*d))" --as lower --norm post --affine bare --L 4:256
 """
 
 

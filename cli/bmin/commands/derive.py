@@ -6,7 +6,6 @@ import typer
 
 from bmin import output
 from bmin.output import Sheet
-from bmin_derivations.render import derivation, listing
 
 
 def command(
@@ -21,6 +20,8 @@ def command(
 
     The LaTeX compiles as it stands.
     """
+    from bmin_derivations.render import derivation, listing
+
     if name is not None:
         output.write(derivation(name, style))
     elif style == "latex":
