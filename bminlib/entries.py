@@ -79,8 +79,8 @@ def float64_array(name: str, entries: Sequence[Fraction] | np.ndarray) -> np.nda
 
 def _entry_error(name: str, entry: object) -> DomainError:
     return DomainError(
-        f"{name} has the entry {shown(entry)}: every entry must be a finite real number; "
-        "give floats, or Fractions where they are to be exact"
+        f"{name} has the entry {shown(entry)} of type {type(entry).__name__}: every entry must be a "
+        "finite real number; give floats, or Fractions where they are to be exact"
     )
 
 

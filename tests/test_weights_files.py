@@ -333,7 +333,7 @@ BAD_VECTORS = {
     "entry nan": VECTORS | {"q": np.array([np.nan, 0])},
     "entry inf": VECTORS | {"q": [Fraction(1), float("inf")]},
     "entry True": VECTORS | {"q": [True, 0.0]},
-    "entry np.True_": VECTORS | {"q": np.array([True, False])},
+    "of type bool": VECTORS | {"q": np.array([True, False])},
     "entry 'a'": VECTORS | {"q": ["a", 0.0]},
     "entry 1j": VECTORS | {"q": [1j, 0.0]},
     "entry [1]": VECTORS | {"q": [[1], [1, 2]]},
