@@ -78,9 +78,10 @@ def float64_array(name: str, entries: Sequence[Fraction] | np.ndarray) -> np.nda
 
 
 def _entry_error(name: str, entry: object) -> DomainError:
+    kind = type(entry).__name__
     return DomainError(
-        f"{name} has the entry {shown(entry)} of type {type(entry).__name__}: every entry must be a "
-        "finite real number; give floats, or Fractions where they are to be exact"
+        f"{name} has the entry {shown(entry)} of type {kind}: every entry must be a finite real "
+        "number; give floats, or Fractions where they are to be exact"
     )
 
 

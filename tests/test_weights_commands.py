@@ -140,7 +140,7 @@ def test_count_reads_lines_and_alphabets(run_bmin, made, monkeypatch):
         ("witness --norm post --L 8 --out w.pickle", ".safetensors"),
         ("verify", "FILE"),
         ("verify nowhere.json", "can't be read"),
-        ("verify /", "name must end"),
+        ("verify /", "no regular file"),
         ("count 1 0", "--weights is missing"),
         ("count --weights nowhere.npz 1", "can't be read"),
         ("count --weights w.json --target 1 --filler 1 1", "two different"),

@@ -13,6 +13,7 @@ COMMANDS = (
     "horizon",
     "witness",
     "verify",
+    "certify",
     "count",
     "rates",
     "geometry",
@@ -29,9 +30,12 @@ Examples:
   bmin compute --norm pre --affine bare --d 23 --L 243,244
   bmin compute --norm none --L 10^1000 --digits 50
   bmin compute --exact --L 1:4              # no rounding: softmax can't
+  bmin compute --L 64 --method solve        # each value a second time, by root-finding
   bmin horizon --d 3:64                     # how far bare pre-norm can count
   bmin witness --norm post --L 64 --d 8 --out w.json  # weights that prove it
   bmin verify w.json
+  bmin certify --norm post --L 16 --d 8 --by search --gap 1e-6 --out cert.json
+  bmin verify cert.json                     # a certificate, proved again from the file alone
   bmin count --weights w.json 1 0 1 1
   bmin rates --plot rates.pdf               # exponents and constants, and the figure
   bmin geometry --norm post --affine learned --L 64 --plot geometry.svg

@@ -13,11 +13,17 @@ _LONG = 21
 _EXACT_IN_TABLE = 48
 _HEADS = ("placement", "d", "L", "B_min", "exact, or why not", "theorem")
 _LATEX_HEADS = ("placement", "$d$", "$L$", r"$B_{\min}$", "exact")
+_SOLVED_HEADS, _BESIDE = ("solved", "digits agreed"), _HEADS.index("B_min") + 1
 _NORMALIZERS = {"layer": "LayerNorm", "rms": "RMSNorm"}
 
 
-def show_bounds(problems: Iterable[CountingProblem], digits: int, style: Format) -> int:
-    """Print a row a problem; 0 if any is feasible, 1 if none is."""
+def show_bounds(
+    problems: Iterable[CountingProblem], digits: int, style: Format, solving: bool = False
+) -> int:
+    """Print a row a problem; 0 if any is feasible, 1 if none is.
+
+    solving: beside each bound what root-finding says; 1 as well where they disagree.
+    """
     make: Callable[[Bound, int], Any] = {
         "json": bound_record,
         "csv": bound_record,
@@ -25,18 +31,44 @@ def show_bounds(problems: Iterable[CountingProblem], digits: int, style: Format)
     }.get(style, _cells)
     bounds: list[Bound] = []
     rows: list[Any] = []
+    agree = True
     for problem in problems:
-        bounds.append(b_min(problem))
-        rows.append(make(bounds[-1], digits))
+        bound = b_min(problem)
+        row, agrees = make(bound, digits), True
+        if solving:
+            row, agrees = _with_solved(row, bound, digits, style)
+        bounds.append(bound)
+        rows.append(row)
+        agree = agree and agrees
+    _write(bounds, rows, style, solving)
+    return 0 if agree and any(bound.feasible for bound in bounds) else 1
+
+
+def _with_solved(row: Any, bound: Bound, digits: int, style: Format) -> tuple[Any, bool]:
+    """(the row with the solver's columns, whether both agree)."""
+    from bmin.solve_records import solved
+
+    found = solved(bound, digits)
+    if isinstance(row, dict):
+        return row | found.record(), found.agrees
+    cells = found.latex_cells() if style == "latex" else found.cells()
+    return [*row[:_BESIDE], *cells, *row[_BESIDE:]], found.agrees
+
+
+def _write(bounds: Sequence[Bound], rows: list[Any], style: Format, solving: bool) -> None:
     if style == "json":
         output.write(output.json_text(rows))
     elif style == "csv":
         output.write(output.csv_text(rows))
     elif style == "latex":
-        output.write(output.latex_text(_LATEX_HEADS, rows, "lrrll"))
+        heads = _heads(_LATEX_HEADS, solving)
+        output.write(output.latex_text(heads, rows, "lrrllrl" if solving else "lrrll"))
     else:
-        output.write_sheet(_sheet(bounds, rows, style), style)
-    return 0 if any(bound.feasible for bound in bounds) else 1
+        output.write_sheet(_sheet(bounds, rows, style, solving), style)
+
+
+def _heads(heads: Sequence[str], solving: bool) -> list[str]:
+    return [*heads[:_BESIDE], *(_SOLVED_HEADS if solving else ()), *heads[_BESIDE:]]
 
 
 def size_text(number: int) -> str:
@@ -75,10 +107,12 @@ def _exact_cell(bound: Bound) -> str:
     return text if bound.attained else f"{text}, not attained"
 
 
-def _sheet(bounds: Sequence[Bound], rows: Sequence[Sequence[str]], style: Format) -> Sheet:
+def _sheet(
+    bounds: Sequence[Bound], rows: Sequence[Sequence[str]], style: Format, solving: bool
+) -> Sheet:
     """The rows under their title; a table's title holds d where it is the same in all of them."""
-    right = frozenset({"d", "L"})
-    sheet = Sheet(_title(bounds), _HEADS, rows, right, folds="exact, or why not", spare="theorem")
+    right, heads = frozenset({"d", "L", "digits agreed"}), _heads(_HEADS, solving)
+    sheet = Sheet(_title(bounds), heads, rows, right, folds="exact, or why not", spare="theorem")
     keep = style == "markdown" or _several_dimensions(bounds)
     return sheet if keep else sheet.without("d")
 

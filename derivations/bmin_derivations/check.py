@@ -1,4 +1,4 @@
-"""Running theorems: steps, instances, mutants and proved weights, in parallel by theorem."""
+"""Running theorems: steps, instances, mutants, weights, certificates, in parallel by theorem."""
 
 from __future__ import annotations
 
@@ -11,11 +11,15 @@ from bmin_derivations.catalogue import THEOREMS, theorem
 from bmin_derivations.decide import decide
 from bmin_derivations.instances_check import judged, meets
 from bmin_derivations.mutate import killed, part_mutants, step_mutants
+from bmin_derivations.origins import norm_problem, tally_certificates, tally_solver
 from bmin_derivations.proved_weights import sandwich_complaint, takes_weights
 from bmin_derivations.records import Enclosure, Instance, Part, Step, Theorem, Verdict
+from bmin_derivations.tally import Tally, worst
+from bminlib import CountingProblem
 
 Progress = Callable[[int, int], None]
 
+TALLIES = ("steps", "instances", "solved", "mutants", "weights", "certificates")
 _LONG = ("circular.lower", "pre.learned", "none", "fractional.real")  # these start first
 
 
@@ -24,10 +28,10 @@ class Outcome:
     """What a check found about one theorem.
 
     verdict: proved only if every step is proved and every instance, mutant and weights as well.
-    reason: what failed first; empty when proved. steps, instances, mutants, weights: (passed, all);
-    instances count those that meet their hypotheses, mutants and weights are (0, 0) in a quick
-    check. digits: the fewest on which a formula and its independent route agree, None where
-    nothing has digits.
+    reason: what failed first; empty when proved. The pairs are (passed, all): instances those that
+    meet their hypotheses, solved those at which root-finding gives B_min again; mutants and weights
+    are (0, 0) in a quick check, certificates where none are asked for. digits: the fewest on which
+    a formula and its best independent route agree, None where nothing has digits.
     """
 
     id: str
@@ -35,8 +39,10 @@ class Outcome:
     reason: str
     steps: tuple[int, int]
     instances: tuple[int, int]
+    solved: tuple[int, int]
     mutants: tuple[int, int]
     weights: tuple[int, int]
+    certificates: tuple[int, int]
     digits: int | None
     seconds: float
 
@@ -46,45 +52,23 @@ class Outcome:
         return self.verdict is Verdict.PROVED
 
 
-@dataclass(slots=True)
-class _Tally:
-    """Passed and all, and the first complaint with its verdict."""
-
-    passed: int = 0
-    total: int = 0
-    verdict: Verdict = Verdict.PROVED
-    reason: str = ""
-
-    def add(self, verdict: Verdict, reason: str) -> None:
-        self.total += 1
-        if verdict is Verdict.PROVED:
-            self.passed += 1
-        elif self.verdict is not Verdict.REFUTED and (
-            not self.reason or verdict is Verdict.REFUTED
-        ):
-            self.verdict, self.reason = verdict, reason
-
-    @property
-    def count(self) -> tuple[int, int]:
-        return self.passed, self.total
-
-
 def check(
     ids: Iterable[str] = (),
     *,
     quick: bool = False,
+    certificates: bool = False,
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> list[Outcome]:
     """Outcomes of the named theorems and of all that they use; of every theorem if none is named.
 
-    quick: symbolic steps and the first instance of each part only. jobs: processes that share the
-    theorems. progress: called with the numbers of theorems done and of all. Raises DomainError
-    for an unknown id.
+    quick: symbolic steps and the first instance of each part only. certificates: B_min certified
+    at the instances as well. jobs: processes that share the theorems. progress: called with the
+    numbers of theorems done and of all. Raises DomainError for an unknown id.
     """
     names = with_uses(ids)
     outcomes: dict[str, Outcome] = {}
-    for outcome in _outcomes(names, quick, jobs):
+    for outcome in _outcomes(names, quick, certificates, jobs):
         outcomes[outcome.id] = outcome
         if progress:
             progress(len(outcomes), len(names))
@@ -102,38 +86,40 @@ def with_uses(ids: Iterable[str] = ()) -> list[str]:
     return [entry.id for entry in THEOREMS if entry.id in wanted]
 
 
-def check_theorem(entry: Theorem, *, quick: bool = False) -> Outcome:
+def check_theorem(entry: Theorem, *, quick: bool = False, certificates: bool = False) -> Outcome:
     """One theorem by itself, without those that it uses."""
     began = time.perf_counter()
-    steps, mutants, weights = _Tally(), _Tally(), _Tally()
+    tallies = {name: Tally() for name in TALLIES}
     for number, step in enumerate(entry.steps(), 1):
         decision = decide(step)
-        steps.add(decision.verdict, f"step {number}: {decision.how}")
+        tallies["steps"].add(decision.verdict, f"step {number}: {decision.how}")
         if not quick:
-            _test_step_mutants(step, number, mutants)
-    instances, digits = _Tally(), []
+            _test_step_mutants(step, number, tallies["mutants"])
+    digits: list[int] = []
+    problems: dict[CountingProblem, None] = {}
     for number, part in enumerate(entry.parts, 1):
-        digits += _test_part(part, number, quick, instances, mutants)
+        met = [instance for instance in part.instances if meets(part, instance)]
+        met = met[:1] if quick else met
+        digits += _test_part(part, number, met, tallies, mutating=not quick)
+        problems |= dict.fromkeys(filter(None, (norm_problem(part, one) for one in met)))
     if not quick:
-        _test_weights(entry, weights)
-    tallies = (steps, instances, mutants, weights)
-    verdict, reason = _worst(tallies)
+        _test_weights(problems, tallies["weights"])
+    if certificates:
+        tally_certificates(problems, tallies["certificates"])
+    verdict, reason = worst(tallies.values())
     return Outcome(
-        entry.id,
-        verdict,
-        reason,
-        steps.count,
-        instances.count,
-        mutants.count,
-        weights.count,
-        min(digits, default=None),
-        time.perf_counter() - began,
+        id=entry.id,
+        verdict=verdict,
+        reason=reason,
+        **{name: tally.count for name, tally in tallies.items()},
+        digits=min(digits, default=None),
+        seconds=time.perf_counter() - began,
     )
 
 
-def _outcomes(names: list[str], quick: bool, jobs: int) -> Iterator[Outcome]:
+def _outcomes(names: list[str], quick: bool, certificates: bool, jobs: int) -> Iterator[Outcome]:
     if jobs <= 1 or len(names) == 1:
-        yield from (check_theorem(theorem(name), quick=quick) for name in names)
+        yield from (_check_named(name, quick, certificates) for name in names)
         return
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -142,46 +128,38 @@ def _outcomes(names: list[str], quick: bool, jobs: int) -> Iterator[Outcome]:
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(min(jobs, len(names)), mp_context=context) as pool:
         longest_first = sorted(names, key=lambda name: name not in _LONG)
-        waiting = [pool.submit(_check_named, name, quick) for name in longest_first]
+        waiting = [pool.submit(_check_named, name, quick, certificates) for name in longest_first]
         for done in as_completed(waiting):
             yield done.result()
 
 
-def _check_named(name: str, quick: bool) -> Outcome:
-    return check_theorem(theorem(name), quick=quick)
-
-
-def _worst(tallies: tuple[_Tally, ...]) -> tuple[Verdict, str]:
-    for wanted in (Verdict.REFUTED, Verdict.REFUSED, Verdict.UNDECIDED):
-        for tally in tallies:
-            if tally.verdict is wanted:
-                return wanted, tally.reason
-    return Verdict.PROVED, ""
+def _check_named(name: str, quick: bool, certificates: bool) -> Outcome:
+    return check_theorem(theorem(name), quick=quick, certificates=certificates)
 
 
 def _test_part(
-    part: Part, number: int, quick: bool, instances: _Tally, mutants: _Tally
+    part: Part, number: int, met: list[Instance], tallies: dict[str, Tally], *, mutating: bool
 ) -> list[int]:
     """Tally one part; the digits on which its instances agree."""
-    met = [instance for instance in part.instances if meets(part, instance)]
     if not met:
         reason = f"part {number}: no instance meets the hypotheses, so nothing is claimed"
-        instances.add(Verdict.REFUSED, reason)
-        return []
-    found = [(instance, part.route(instance)) for instance in (met[:1] if quick else met)]
+        tallies["instances"].add(Verdict.REFUSED, reason)
+    found = [(instance, part.route(instance)) for instance in met]
     digits = []
     for instance, enclosure in found:
         result = judged(part, instance, enclosure)
-        instances.add(result.verdict, f"part {number}: {result.reason}")
-        if result.digits is not None:
-            digits.append(result.digits)
-    if not quick:
-        _test_part_mutants(part, number, found, mutants)
+        tallies["instances"].add(result.verdict, f"part {number}: {result.reason}")
+        problem = norm_problem(part, instance)
+        solved = None if problem is None else tally_solver(problem, tallies["solved"])
+        known = [n for n in (result.digits, solved) if n is not None]
+        digits += [max(known)] if known else []
+    if mutating and found:
+        _test_part_mutants(part, number, found, tallies["mutants"])
     return digits
 
 
 def _test_part_mutants(
-    part: Part, number: int, found: list[tuple[Instance, Enclosure]], tally: _Tally
+    part: Part, number: int, found: list[tuple[Instance, Enclosure]], tally: Tally
 ) -> None:
     """Each changed statement of an equation must fail at an instance; of a bound, one of them."""
     import dataclasses
@@ -203,7 +181,7 @@ def _test_part_mutants(
         tally.add(verdict, f"part {number}: the mutant {change} survives")
 
 
-def _test_step_mutants(step: Step, number: int, tally: _Tally) -> None:
+def _test_step_mutants(step: Step, number: int, tally: Tally) -> None:
     mutants = list(islice(step_mutants(step, number), 1))
     if not mutants:
         tally.add(Verdict.UNDECIDED, f"step {number}: no change of a number makes it false")
@@ -212,16 +190,10 @@ def _test_step_mutants(step: Step, number: int, tally: _Tally) -> None:
         tally.add(verdict, f"step {number}: the false mutant {mutant.change} is proved")
 
 
-def _test_weights(entry: Theorem, tally: _Tally) -> None:
-    """Proved weights just above B_min and refuted ones below, at every instance that has them."""
-    problems = dict.fromkeys(
-        instance.problem
-        for part in entry.parts
-        for instance in part.instances
-        if part.library is None and instance.problem is not None and meets(part, instance)
-    )
+def _test_weights(problems: Iterable[CountingProblem], tally: Tally) -> None:
+    """Proved weights just above B_min and refuted ones below, wherever weights count."""
     for problem in problems:
-        if problem is not None and takes_weights(problem):
+        if takes_weights(problem):
             complaint = sandwich_complaint(problem)
             verdict = Verdict.REFUTED if complaint else Verdict.PROVED
             tally.add(verdict, f"L = {problem.L}, d = {problem.d}: {complaint}")

@@ -27,6 +27,9 @@ def command(
     quick: Annotated[
         bool, typer.Option("--quick", help="Steps, and one instance a part: under 10 s.")
     ] = False,
+    certificates: Annotated[
+        bool, typer.Option("--certificates", help="Certify B_min by search as well.")
+    ] = False,
     jobs: Annotated[str, typer.Option(metavar="N", help="Processes that share the work.")] = "2",
     formula: Annotated[
         str | None, typer.Option(help="A claim about B_min in L, d and tau, put to the test.")
@@ -44,22 +47,21 @@ def command(
     exact: ExactOption = False,
     style: FormatOption = "table",
 ) -> int:
-    """Check theorems: symbolic steps, instances by another route, mutants, proved weights.
+    """Check theorems: symbolic steps, instances by other routes, mutants, proved weights.
 
-    A named theorem brings along those that it uses. With --formula a claim of your own is decided
-    exactly at every length of --L, and proved for all L where that can be done. Exit code 0: all
-    is proved; 1: not.
+    A named theorem brings along those that it uses. --certificates proves B_min at its instances
+    once more, without any theorem. With --formula a claim of your own is decided exactly at every
+    length of --L, and proved for all L where that can be done. Exit code 0: all is proved; 1: not.
     """
     if formula is None:
         from bmin.check_rows import show_checks
 
-        return show_checks(ids or [], quick, one_number(jobs, "--jobs", "2"), style)
+        return show_checks(ids or [], quick, certificates, one_number(jobs, "--jobs", "2"), style)
     from bmin.claim_rows import show_claims
 
-    if ids:
-        raise DomainError(
-            f"{ids[0]!r} beside --formula: check theorems or a formula; leave one out"
-        )
+    if ids or certificates:
+        beside = repr(ids[0]) if ids else "--certificates"
+        raise DomainError(f"{beside} beside --formula: check theorems or a formula; leave one out")
     if kind not in ("lower", "upper", "equal", "asymptotic"):
         raise DomainError(
             f"--as {kind!r}: must be one of lower, upper, equal, asymptotic; pick one of these"
