@@ -11,7 +11,6 @@ from bminlib.decimals import (
     check_digits,
     decimal_text,
     digits_and_exponent,
-    integer_text,
 )
 from bminlib.errors import UndecidedError
 from bminlib.expressions import EquationRoot, Expression, as_exact
@@ -99,30 +98,47 @@ def ball_text(ball: arb, digits: int = 15) -> str:
 
     A ball that leaves even the first digit open is given as [middle +/- radius].
     """
-    from flint import arb, ctx
-
     if ball.is_zero():
         return "0"
-    with ctx.workprec(max(ctx.prec, ball.bits(), 64) + round(digits * _BITS_PER_DIGIT)):
-        exponent = _unique_floor((abs(ball).log() / arb(10).log()).mid())
+    if ball > 0 or ball < 0:
         for count in range(digits, 0, -1):
-            text = None if exponent is None else _nearest_text(abs(ball), exponent, count)
+            text = nearest_text(abs(ball), count)
             if text is not None:
                 return f"-{text}" if ball < 0 else text
     return str(ball.str(6))
 
 
-def _nearest_text(ball: arb, exponent: int, digits: int) -> str | None:
-    """A positive ball to `digits` digits; None where they differ within it."""
+def nearest_text(ball: arb, digits: int) -> str | None:
+    """What every number in a positive ball rounds to at `digits` digits; None where they differ.
+
+    Rounding is monotone, so its ends decide. A tie goes to even, but needs an exact ball.
+    """
+    from flint import ctx
+
+    with ctx.workprec(max(ctx.prec, ball.bits(), 64) + round(digits * _BITS_PER_DIGIT)):
+        try:
+            low, high = (_exact_digits(end, digits) for end in (ball.lower(), ball.upper()))
+        except _TooWideError:
+            return None
+    return decimal_text(*low) if low == high else None
+
+
+def _exact_digits(number: arb, digits: int) -> tuple[str, int]:
+    """(digits, exponent) of a positive ball of radius 0, rounded to nearest."""
     from flint import arb
 
-    whole = _unique_floor(ball * arb(10) ** (digits - 1 - exponent) + arb(0.5))
-    if whole is None:
-        return None
-    text = integer_text(whole)
-    if len(text) < digits:  # the exponent was guessed one too high
-        return _nearest_text(ball, exponent - 1, digits)
-    return decimal_text(text[:digits], exponent + len(text) - digits)
+    def scaled_floor(shift: int) -> tuple[int, bool]:
+        ten = arb(10) ** abs(shift)
+        doubled = 2 * number * ten if shift > 0 else 2 * number / ten  # either can be exact
+        floor = _unique_floor(doubled)
+        if floor is None:
+            raise _TooWideError
+        return floor, bool(doubled == floor)
+
+    exponent = _unique_floor((number.log() / arb(10).log()).mid())
+    if exponent is None:
+        raise _TooWideError
+    return digits_and_exponent(scaled_floor, exponent, digits, "nearest")
 
 
 def newton_root(root: EquationRoot, bits: int) -> arb:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from bminlib import extremal
 from bminlib.bounds import Bound, b_min
-from bminlib.certify_limits import checked_gap, refuse, tau_text
-from bminlib.decimals import decimal_text, integer_text, root_digits
+from bminlib.certify_limits import checked_gap, decimal_in_file, number_text, refuse, tau_text
+from bminlib.decimals import integer_text, root_digits
 from bminlib.errors import UndecidedError
 from bminlib.problem import CountingProblem
 from bminlib.solve.rationals import as_fraction
@@ -128,14 +128,14 @@ def _digits(gap: Fraction) -> int:
 
 def _decimal(number: Fraction, rounding: Literal["down", "up"], digits: int) -> str:
     text, exponent = root_digits(*number.as_integer_ratio(), 1, digits, rounding)
-    return decimal_text(text.rstrip("0") or "0", exponent)
+    return decimal_in_file(text.rstrip("0") or "0", exponent)
 
 
 def _longest(weights: Weights, gap: Fraction) -> str:
     """The largest norm, rounded up."""
     rows = (row for x in weights.vectors.values() for row in x.reshape(-1, x.shape[-1]).tolist())
     square = max(sum(Fraction(entry) ** 2 for entry in row) for row in rows)
-    return decimal_text(*root_digits(*square.as_integer_ratio(), 2, _digits(gap), "up"))
+    return decimal_in_file(*root_digits(*square.as_integer_ratio(), 2, _digits(gap), "up"))
 
 
 def _weights_record(weights: Weights) -> dict[str, Any]:
@@ -147,7 +147,7 @@ def _weights_record(weights: Weights) -> dict[str, Any]:
 def _exact_texts(entry: Any) -> Any:
     if isinstance(entry, list):
         return [_exact_texts(part) for part in entry]
-    return str(Fraction(entry))
+    return number_text(Fraction(entry))
 
 
 def _proof(problem: CountingProblem, lower: str | None, gap: float, by: Argument) -> dict[str, Any]:

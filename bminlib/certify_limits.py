@@ -6,13 +6,21 @@ import re
 from fractions import Fraction
 
 from bminlib.bounds import b_min
+from bminlib.decimals import decimal_text
 from bminlib.errors import DomainError, shown
 from bminlib.problem import CountingProblem
+from bminlib.supply import supply
 
 LEAST_GAP, LEAST_SEARCH_GAP = Fraction(1, 10**100), Fraction(1, 10**10)
 MAX_LENGTH, MAX_SEARCH_LENGTH, MAX_CLASSES = 99_999, 300, 500
-MAX_NUMBERS, MAX_TAU_CHARACTERS = 500_000, 400
+MAX_NUMBERS, MAX_TAU_CHARACTERS = 250_000, 400
+MAX_DIGITS, MAX_EXPONENT = 700, 999
+MAX_SCORE = 1300  # the checker's 2048 bits tell 1 + e^-R from 1 up to there, with some to spare
 _VECTORS = 10  # besides the read-out
+_TOO_LONG = (
+    "this problem's scores are too large: the numbers of a certificate have at most "
+    f"{MAX_DIGITS} digits, compared at 2048 bits; lower tau or d"
+)
 _TAU = re.compile(r"[0-9]+(?:/[0-9]+)?|sqrt\([0-9]+(?:/[0-9]+)?\)|[0-9]+/sqrt\([0-9]+\)")
 
 
@@ -38,6 +46,7 @@ def refuse(problem: CountingProblem, by: str) -> None:
     if by not in ("theorem", "search"):
         raise DomainError(f"by={shown(by)}: must be theorem or search; pick one of these")
     _refuse_size(problem)
+    _refuse_scores(problem)
     if problem.exactness == "exact" and b_min(problem).feasible:
         raise DomainError(
             "exactness='exact': weights that count exactly (yhat = c) have irrational entries, and "
@@ -51,6 +60,28 @@ def tau_text(problem: CountingProblem) -> str:
     """tau as the checker reads it."""
     tau = problem.score_scale
     return tau.text if _TAU.fullmatch(tau.text) else f"sqrt({tau.power(2).radicand})"
+
+
+def number_text(number: int | Fraction) -> str:
+    """The text of an exact number; raises DomainError where the checker would not read it."""
+    if max(map(abs, number.as_integer_ratio())) >= 10**MAX_DIGITS:
+        raise DomainError(_TOO_LONG)
+    return str(number)
+
+
+def decimal_in_file(text: str, exponent: int) -> str:
+    """The decimal text; raises DomainError where its exponent is beyond what the checker reads."""
+    if abs(exponent) > MAX_EXPONENT:
+        raise DomainError(_TOO_LONG)
+    return decimal_text(text, exponent)
+
+
+def _refuse_scores(problem: CountingProblem) -> None:
+    """Keys of two values: the score ratio is e^-R or e^R, and the weights' entries are as long."""
+    span = supply(problem).score_range
+    two_ratios = problem.readout == "regression" and problem.two_points
+    if two_ratios and span is not None and span.ball(64) > MAX_SCORE:
+        raise DomainError(_TOO_LONG)
 
 
 def _refuse_size(problem: CountingProblem) -> None:

@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bminlib import extremal
+from bminlib.certify_limits import number_text
 from bminlib.errors import UndecidedError
 from bminlib.solve.rationals import as_fraction, simplest_between
 
@@ -33,7 +34,7 @@ class Dual(NamedTuple):
     def box(self, low: Fraction | None, high: Fraction | None) -> dict[str, Any]:
         """The interval [low, high], None standing for infinity, with its weights."""
         scale = math.prod(1 if a is None else a.denominator for a in (low, high))
-        ends = ["inf" if a is None else str(a) for a in (low, high)]
+        ends = ["inf" if a is None else number_text(a) for a in (low, high)]
         left, right = (self._weights(a, scale) for a in (low, high))
         return {"a": ends, "left": left, "right": right}
 
@@ -46,7 +47,7 @@ class Dual(NamedTuple):
         else:
             j, i = self.counts
             weights = {j: -x - i * y, i: x + j * y} if j else {i: 1}
-        return {str(c): str(n) for c, n in weights.items() if c}
+        return {str(c): number_text(n) for c, n in weights.items() if c}
 
 
 def exact_boxes() -> list[dict[str, Any]]:

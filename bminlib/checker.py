@@ -11,14 +11,15 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from flint import arb, ctx, fmpq
 
-MAX_BYTES, MAX_WORK, LOWER_BITS, UPPER_BITS = 1 << 22, 1_000_000, 512, (128, 512, 2048)
+MAX_BYTES, MAX_WEIGHTS, MAX_WORK = 1 << 21, 20_000, 510_000
+LOWER_BITS, UPPER_BITS = 512, (128, 512, 2048)
 COUNT, INTEGER = "(0|[1-9][0-9]{0,4})", "(-?[0-9]{1,700})"
 RATIONAL = f"{INTEGER}(?:/([0-9]{{1,700}}))?"
 DECIMAL = r"([0-9]{1,400})(?:\.([0-9]{1,400}))?(?:e([+-]?[0-9]{1,3}))?"
@@ -53,7 +54,8 @@ def check(data: bytes) -> Statement:
     """The statement of the certificate in `data`, proved; raises NotProvedError otherwise."""
     names = "kind", "version", "problem", "by", "gap", "lower", "upper", "proof", "weights"
     file = _object(_parsed(data), names)
-    _need([file["kind"], repr(file["version"])] == ["bminlib/certificate", "1"], "has another kind")
+    kind = file["kind"], type(file["version"]), file["version"]
+    _need(kind == ("bminlib/certificate", int, 1), "has another kind")
     _need(file["by"] in ("theorem", "search"), "is by neither theorem nor search")
     p, gap = _problem(file["problem"]), _decimal(file["gap"])
     lower, upper = (None if file[x] is None else _decimal(file[x]) for x in ("lower", "upper"))
@@ -77,9 +79,8 @@ def _need(holds: object, reason: str) -> None:
 
 def _parsed(data: bytes) -> Any:
     _need(len(data) <= MAX_BYTES, f"has over {MAX_BYTES} bytes")
-    hooks: Any = {"parse_int": _short, "parse_float": _short, "parse_constant": _short}
     try:
-        return json.loads(data, object_pairs_hook=_unique, **hooks)
+        return json.loads(data, object_pairs_hook=_unique, parse_int=_short)
     except (ValueError, RecursionError) as error:
         raise NotProvedError(f"not proved: the certificate is no proper JSON, {error}") from error
 
@@ -90,7 +91,8 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _short(text: str) -> int:
-    return int(_match(COUNT, text)[0])
+    _need(len(text) <= 5, "has a long number that is no string")
+    return int(text)
 
 
 def _object(value: Any, names: Iterable[str]) -> dict[str, Any]:
@@ -104,7 +106,8 @@ def _list(value: Any, length: int | None = None) -> list[Any]:
 
 
 def _match(pattern: str, text: Any) -> Sequence[Any]:
-    found = re.fullmatch(pattern, text) if isinstance(text, str) else None
+    text = text if isinstance(text, str) else ""  # which no pattern matches
+    found = re.fullmatch(pattern, text)
     if found is None:
         raise NotProvedError(f"not proved: the certificate has a malformed number, {text!r:.60}")
     return found.groups()
@@ -128,8 +131,8 @@ def _decimal(text: Any) -> fmpq:
 
 
 def _problem(record: Any) -> Any:
-    """The problem; with tau squared, `half` (exactly: 0) and `spread`, the squared largest entry
-    of a normalised vector.
+    """The problem; with tau squared, `half` (exactly: 0), `spread`, the squared largest entry of a
+    normalised vector, and `spare`, how many more weights its boxes may have.
     """
     p = SimpleNamespace(**_object(record, (*CHOICES, "d", "tau", "L")))
     for name, allowed in CHOICES.items():
@@ -144,13 +147,16 @@ def _problem(record: Any) -> Any:
     p.linear, p.classes = p.attention == "linear", p.readout == "classification"
     p.half = fmpq(p.exactness == "rounded", 2)
     _need(not (p.classes and p.half == 0), "has no yhat to be exact")
+    p.spare = MAX_WEIGHTS
     p.two_values = p.spread == 1 and (p.norm == "post" or (p.norm == "pre" and p.affine == "bare"))
     return p
 
 
 def _weights(p: Any, value: Any, least: int = 0) -> Counts:
     """Whole weights on counts from `least` to L, not all of them 0."""
-    _need(isinstance(value, dict) and len(value) <= p.L + 1, "needs weights on counts")
+    _need(isinstance(value, dict), "needs weights on counts")
+    p.spare -= len(value)
+    _need(p.spare >= 0, f"has over {MAX_WEIGHTS} weights in its boxes")
     weights = {int(_match(COUNT, c)[0]): fmpq(int(_match(INTEGER, n)[0])) for c, n in value.items()}
     _need(all(least <= c <= p.L for c in weights), "has weights on what is no count")
     _need(any(n != 0 for n in weights.values()), "has no weights in a box")
@@ -235,7 +241,8 @@ def _log(x: fmpq, y: fmpq) -> arb:
 
 def _ratio_box_closed(p: Any, gap: fmpq | None, low: Any, high: Any, ends: Any) -> bool:
     """Whether the Bernstein coefficients of N - |n_0| half - |mu| gap are large enough."""
-    x, y = zip(low, high, strict=True)
+    scale = low[0].q * high[0].q  # to integers: what follows is homogeneous in (x, y)
+    x, y = ([scale * e for e in pair] for pair in zip(low, high, strict=True))
     room, mu, rest = [fmpq(0)] * 3, [fmpq(0)] * 3, [fmpq(0)] * 3
     for c in {*ends[0], *ends[1]}:
         n = [end.get(c, fmpq(0)) for end in ends]
@@ -287,7 +294,7 @@ def _shapes(p: Any, radius: fmpq, proof: Any) -> None:
             stack += [(h, steepness) if axis == "skew" else (skew, h) for h in halves]
         else:
             closed = _shape_box_closed(p, radius, skew, steepness, _weights(p, item))
-            _need(closed, f"leaves the box {skew}, {steepness} open")
+            _need(closed, "leaves a box of arcs open")
     _need(not stack, "has fewer boxes than its splits make")
 
 
@@ -306,8 +313,8 @@ def _shape_box_closed(p: Any, radius: fmpq, skew: Any, steepness: Any, weights: 
 
 def _point(L: int, c: int, s: fmpq, t: fmpq) -> tuple[arb, arb]:
     """u(c), on the unit circle, for the arc of skew s and steepness t."""
-    x, y = (L - c + c * s, (c * s - (L - c)) * t) if c < L else (fmpq(1), t)
-    length = arb(x * x + y * y).sqrt()
+    x, y = (arb(L - c + c * s), arb(c * s - (L - c)) * t) if c < L else (arb(1), arb(t))
+    length = (x * x + y * y).sqrt()
     return x / length, y / length
 
 
@@ -315,9 +322,9 @@ def _deviation(L: int, c: int, s0: fmpq, s1: fmpq, t0: fmpq, t1: fmpq) -> arb:
     """rho_c: how far u(c) lies at most from what interpolates its values at the corners."""
     bend = arb(0)
     if 0 < c < L:
-        x, y = L - c + c * s0, t0 * max(c * s0 - (L - c), L - c - c * s1, fmpq(0))
-        bend = 4 * c * c * (L - c) * t1 * arb(1 + t1 * t1).sqrt() / arb(x * x + y * y).sqrt() ** 3
-    return bend * ((s1 - s0) ** 2 / 8) + (t1 - t0) ** 2 / (t0 * t1) * fmpq(7, 192)
+        x, y = arb(L - c + c * s0), arb(max(c * s0 - (L - c), L - c - c * s1, fmpq(0))) * t0
+        bend = 4 * c * c * (L - c) * t1 * arb(1 + t1 * t1).sqrt() / (x * x + y * y).sqrt() ** 3
+    return bend * arb(s1 - s0) ** 2 / 8 + arb(t1 - t0) ** 2 / t0 / t1 * fmpq(7, 192)
 
 
 # 4. Explicit weights of norm <= upper count
@@ -328,44 +335,50 @@ def _upper(p: Any, B: fmpq, record: Any) -> None:
     names = (*VECTORS, "gamma", "beta") if p.affine == "learned" else VECTORS
     given = _object(file["vectors"], (*names, readout))
     rows = _list(given[readout], p.L + 1) if p.classes else [given[readout]]
+    todo = [(c, m) for c in range(p.L + 1) for m in {0, 0 if p.norm == "post" else p.L - c}]
+    work = max(len(todo) * len(rows), 2 * p.d * (len(names) + len(rows)))
+    _need(work <= MAX_WORK, "has too many counts or entries for this checker")
     table, v = [_vector(row, p.d) for row in rows], {x: _vector(given[x], p.d) for x in names}
     shifts = _vector(file["b"] if p.classes else [file["b"]], len(rows))
     short = (sum((e * e for e in x), fmpq(0)) <= B * B for x in (*v.values(), *table))
     _need(p.half > 0 and all(short), "has vectors longer than upper")
     for bits in UPPER_BITS:
         with ctx.workprec(bits):
-            if _counts(p, {name: [arb(e) for e in x] for name, x in v.items()}, table, shifts):
-                return
-    _need(False, "has weights that are not proved to count")
+            margins = _margins(p, {k: [arb(e) for e in x] for k, x in v.items()}, table, shifts)
+            while todo:
+                found = margins(*todo[-1])
+                _need(not any(e <= 0 for e in found), "has weights that do not count")
+                if not all(e > 0 for e in found):
+                    break
+                todo.pop()
+    _need(not todo, "has weights that are not proved to count")
 
 
-def _counts(p: Any, v: dict[str, list[arb]], table: list[Any], b: list[Any]) -> bool:
-    """Whether the read-out is proved right at every (c, m)."""
+def _margins(
+    p: Any, v: dict[str, list[arb]], table: list[Any], b: list[Any]
+) -> Callable[..., list[arb]]:
+    """What is positive at (c, m) if and only if the read-out is right there."""
     (states, masses), rows = _states(p, v), table
     if p.norm == "post":
         states, size = [_centred(p, x) for x in states], arb(p.d).sqrt()
         gains, beta = v.get("gamma", [arb(1)] * p.d), v.get("beta", [arb(0)] * p.d)
         b = [e + _dot(row, beta) for e, row in zip(b, rows, strict=True)]
         rows = [[size * g * e for g, e in zip(gains, row, strict=True)] for row in rows]
-    gram = [[_dot(x, y) for y in states] for x in states]
+        _need(_dot(states[2], states[2]) == 0, "has fillers that move a normalised state")
+    gram = [[_dot(x, y) for y in states[:2]] for x in states[:2]]
     alphas = [[_dot(row, x) for x in states] for row in rows]
-    decisive = _decisive(p, gram[2][2] == 0)
-    _need(sum(map(len, decisive)) * len(rows) <= MAX_WORK, "has too many counts for this checker")
-    for x in ((1, c, m) for c, ms in enumerate(decisive) for m in ms):
-        square = _dot(x, [_dot(x, row) for row in gram])
-        g = square.sqrt() if p.norm == "post" else _dot(x, masses)
-        z = [e + _dot(x, a) / g for e, a in zip(b, alphas, strict=True)]
-        rivals = (z[x[1]] > e for j, e in enumerate(z) if j != x[1])
-        if not (g > 0 and (all(rivals) if p.classes else abs(z[0] - x[1]) < p.half)):
-            return False
-    return True
 
+    def at(c: int, m: int) -> list[arb]:
+        if p.norm == "post":
+            g = (gram[0][0] + 2 * c * gram[0][1] + c * c * gram[1][1]).sqrt()
+        else:
+            g = masses[0] + c * masses[1] + m * masses[2]
+        z = [e * g + a[0] + c * a[1] + m * a[2] for e, a in zip(b, alphas, strict=True)]  # times g
+        if p.classes:
+            return [g, *(z[c] - e for j, e in enumerate(z) if j != c)]
+        return [g, p.half * g - abs(z[0] - c * g)]
 
-def _decisive(p: Any, still: bool) -> list[Sequence[int]]:
-    """For each c the m that decide all others: but for post, an error times g is affine in m."""
-    if p.norm != "post":
-        return [(0, p.L - c) for c in range(p.L + 1)]
-    return [range(1 if still else p.L - c + 1) for c in range(p.L + 1)]
+    return at
 
 
 def _states(p: Any, v: dict[str, list[arb]]) -> tuple[list[list[arb]], list[arb]]:

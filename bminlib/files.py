@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import stat
 from pathlib import Path
 
 from bminlib import files_binary, files_json
 from bminlib.errors import DomainError
 from bminlib.weights import Weights
-from bminlib.whole_files import write_whole
+from bminlib.whole_files import read_regular, write_whole
 
 MAX_BYTES = {".json": 1 << 24, ".npz": 1 << 28, ".safetensors": 1 << 28}
 
@@ -74,10 +73,7 @@ def _decoded(data: bytes, suffix: str) -> Weights:
 def _read(path: Path, suffix: str) -> bytes:
     """All of a regular file within its limit."""
     limit = MAX_BYTES[suffix]
-    with path.open("rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise DomainError(f"{path}: is no regular file; name a file of weights")
-        data = file.read(limit + 1)
+    data = read_regular(path, limit + 1, "name a file of weights")
     if len(data) > limit:
         raise DomainError(_too_long(path, suffix))
     return data

@@ -1,12 +1,24 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, and read only where they are regular."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import stat
 from pathlib import Path
 
 from bminlib.errors import DomainError
+
+
+def read_regular(path: Path, most: int, remedy: str) -> bytes:
+    """The first `most` bytes of a regular file; raises OSError as `open` does.
+
+    Raises DomainError, with the remedy, for any other kind: opening a pipe waits for its writer.
+    """
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise DomainError(f"{path}: is no regular file; {remedy}")
+    with path.open("rb") as file:
+        return file.read(most)
 
 
 def write_whole(path: Path, data: bytes) -> None:

@@ -69,10 +69,15 @@ def _target(problem: CountingProblem, below: Reach, above: Reach) -> _Target:
     L, room = problem.L, below.score_range
     if L == 1:
         return _Target(arb(0), arb(0), above.gap.min(arb(1)))
+    keys_turn = not (problem.two_points and problem.affine == "bare")
     if L == 2:
+        # With a = gap - 1 the count 1 has as much room as the ends; a = e^-room can be tiny.
+        if keys_turn and above.gap - 1 > (-room).exp():
+            log_ratio = (above.gap - 1).log().min(arb(0))
+            return _Target(log_ratio, -log_ratio / room, above.gap.min(log_ratio.exp() + L))
         return _Target(-room, arb(1), above.gap.min((-room).exp() + L))
     log_ratio = room
-    if not (problem.two_points and problem.affine == "bare"):
+    if keys_turn:
         log_ratio = arb(3).log() / 2 if L == 3 else _inner_log_ratio(L, above.gap, room)
         if not log_ratio < room:
             log_ratio = room

@@ -16,6 +16,7 @@ from flint import arb, ctx, fmpq
 
 from bminlib import CountingProblem, b_min
 from bminlib.certify import certificate_text, certify, is_certificate, save_certificate
+from bminlib.certify_limits import number_text
 from bminlib.certify_program import best_weights
 from bminlib.checker import check
 from bminlib.errors import DomainError, UndecidedError
@@ -89,6 +90,32 @@ def test_arcs_are_searched_at_every_length(L, gap):
     record = certify(problem, gap, "search")
     assert_brackets(record, problem, gap)
     assert len(record["proof"]["tree"]) < 400
+
+
+@pytest.mark.parametrize("by", ["theorem", "search"])
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"norm": "none", "L": 2, "d": 64, "tau": 10**4},
+        {"norm": "none", "L": 3, "d": 2, "tau": 10**30},
+        {"norm": "pre", "L": 2, "d": 64, "tau": 100},
+        {"norm": "pre", "L": 2, "d": 1024, "tau": 1},
+        {"norm": "pre", "L": 2, "d": 4, "tau": 1000, "normalizer": "rms"},
+        {"norm": "pre", "affine": "learned", "L": 2, "d": 4, "tau": 1000},
+        {"norm": "pre", "L": 9, "d": 2, "tau": 300},
+    ],
+)
+def test_scores_of_thousands(fields, by):
+    """e^-12800 has more digits than a file holds, and no number needs them."""
+    problem, gap = CountingProblem(**fields), Fraction(1, 10**6)
+    assert_brackets(certify(problem, gap, by), problem, gap)
+
+
+@pytest.mark.parametrize("number", [10**700, -(10**700), Fraction(1, 10**700)])
+def test_numbers_longer_than_the_checker_reads_are_not_written(number):
+    with pytest.raises(DomainError, match="lower tau or d"):
+        number_text(number)
+    assert number_text(10**700 - 1) == "9" * 700
 
 
 @pytest.mark.parametrize("placement", ["none", "bare", "learned", "post", "linear-bare"])
@@ -184,9 +211,11 @@ def test_the_weights_count_in_the_forward_pass(placement):
         ({"norm": "post", "L": 301}, {"by": "search"}, "certify by theorem"),
         ({"norm": "none", "L": 5, "tau": "1/" + "9" * 500}, {}, "a shorter one"),
         ({"norm": "none", "L": 501, "readout": "classification"}, {}, "lower L"),
-        ({"norm": "post", "L": 5, "d": 10**6}, {}, "up to d = 45454"),
+        ({"norm": "post", "L": 5, "d": 10**6}, {}, "up to d = 22727"),
         ({"norm": "post", "L": 90, "d": 5000, "readout": "classification"}, {}, "lower d"),
         ({"norm": "none", "L": 1, "exactness": "exact"}, {}, "only infeasibility"),
+        ({"norm": "pre", "L": 9, "d": 2, "tau": 1000}, {}, "lower tau or d"),
+        ({"norm": "pre", "L": 3, "d": 1, "normalizer": "rms", "tau": 10**9}, {}, "700 digits"),
         ({"norm": "none", "attention": "linear", "L": 4, "exactness": "exact"}, {}, "irrational"),
         ({"norm": "post", "L": 3, "exactness": "exact"}, {"by": "search"}, "certify by theorem"),
     ],

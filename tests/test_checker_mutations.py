@@ -351,6 +351,97 @@ def test_hostile_fields_are_refused_at_once(name):
     assert time.perf_counter() - start < 2
 
 
+def linear_file(b, L=60_000):
+    """yhat = c + b exactly, under an upper bound that says nothing."""
+    record = record_of("linear")
+    names = {name: ["0"] for name in ("k_s", "k_f", "v_s", "v_f", "r")}
+    vectors = {name: ["1"] for name in ("q", "k_t", "v_t", "w")} | names
+    problem = {"norm": "none", "affine": None, "normalizer": None, "d": 1, "tau": "1", "L": str(L)}
+    record["problem"] |= problem
+    sides = {"lower": "0", "upper": "1", "gap": "1", "proof": {}}
+    return record | sides | {"weights": {"b": b, "vectors": vectors}}
+
+
+@pytest.fixture
+def evaluated(monkeypatch):
+    """The pairs (c, m) that the checker evaluates, in order."""
+    pairs, plain = [], checker._margins
+
+    def counting(*arguments):
+        at = plain(*arguments)
+        return lambda c, m: pairs.append((c, m)) or at(c, m)
+
+    monkeypatch.setattr("bminlib.checker._margins", counting)
+    return pairs
+
+
+@pytest.mark.parametrize(
+    ("b", "reason"),
+    [
+        ("1", "do not count"),
+        ("1/2", "do not count"),  # a tie, in exact balls
+        (str(Fraction(1, 2) - Fraction(1, 2**2200)), "not proved to count"),  # beyond 2048 bits
+    ],
+)
+def test_the_first_pair_that_fails_ends_the_work(evaluated, b, reason):
+    with pytest.raises(NotProvedError, match=reason):
+        check(json.dumps(linear_file(b)).encode())
+    assert len(evaluated) <= 3
+
+
+def test_more_bits_are_for_what_is_undecided(evaluated):
+    """Every pair needs over 512 bits: three evaluations of the first, one of each other."""
+    assert check(json.dumps(linear_file(str(Fraction(1, 2) - Fraction(1, 2**1000)), 50)).encode())
+    pairs = [(c, m) for c in range(51) for m in {0, 50 - c}]
+    assert sorted(set(evaluated)) == sorted(pairs)
+    assert len(evaluated) == len(pairs) + 2
+
+
+def test_a_filler_that_moves_a_normalised_state_is_refused_at_once(evaluated):
+    record = record_of("post-theorem")
+    record["weights"]["vectors"]["v_f"][0] = f"1/{2**60}"
+    with pytest.raises(NotProvedError, match="fillers that move"):
+        check(json.dumps(record).encode())
+    assert not evaluated
+
+
+@pytest.mark.parametrize("split", [[], [["skew", "1/2"]]])
+def test_the_weights_of_a_box_are_bounded(split, monkeypatch):
+    monkeypatch.setattr("bminlib.checker._shape_box_closed", None)  # never reached
+    tree = [*split, {str(c): "1" for c in range(30_000)}]
+    with pytest.raises(NotProvedError, match="over 20000 weights"):
+        check(json.dumps(changed(record_of(LONG), ("proof", "tree"), tree)).encode())
+
+
+def test_the_weights_of_many_boxes_add_up():
+    record = record_of("none")
+    box = {"a": ["0", "0"], "left": {"1": "-2", "2": "1"}, "right": {"1": "-2", "2": "1"}}
+    record["proof"]["boxes"] = [box] * 5001
+    with pytest.raises(NotProvedError, match="over 20000 weights"):
+        check(json.dumps(record).encode())
+
+
+@pytest.mark.parametrize("fields", [{"L": "99999", "d": 3}, {"L": "3", "d": 30_000}])
+def test_the_size_of_explicit_weights_is_bounded(fields, evaluated):
+    record = record_of("classes")
+    record["problem"] |= fields | {"tau": "1"}
+    rows = int(fields["L"]) + 1
+    record["weights"]["vectors"]["W"] = [[]] * rows
+    with pytest.raises(NotProvedError, match="too many counts or entries"):
+        check(json.dumps(record).encode())
+    assert not evaluated
+
+
+@pytest.mark.parametrize("name", ["version", "gap", "lower", "proof", "weights", "by", "problem"])
+def test_deep_lists_below_the_readers_limit_are_refused(name):
+    """Nothing is shown of what is no string: its text could be deeper than Python allows."""
+    limit = sys.getrecursionlimit()
+    for depth in range(limit - 150, limit, 7):
+        data = json.dumps(record_of("post-search") | {name: "HERE"})
+        with pytest.raises(NotProvedError):
+            check(data.replace('"HERE"', "[" * depth + "]" * depth).encode())
+
+
 def test_the_checker_stands_alone(tmp_path):
     """Copied elsewhere, it imports nothing of this library, and only flint from others."""
     copy_of_it = tmp_path / "standalone.py"

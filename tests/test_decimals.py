@@ -4,7 +4,7 @@ Oracles: integer powers for (p/q)^(1/n), mpmath at 80 digits more for expression
 which side of a rational bound the value lies; the definition of each rounding does the rest.
 """
 
-from decimal import Decimal
+from decimal import Context, Decimal
 from fractions import Fraction
 
 import mpmath
@@ -243,3 +243,46 @@ def test_balls_beside_round_numbers_keep_their_digits(number, digits, text):
         tiny = arb(10) ** -50
         for shift in (-tiny, arb(0), tiny):
             assert ball_text(arb((centre + shift).mid(), tiny.mid() / 3), digits) == text
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "digits", "text"),
+    [
+        ("1", "1", 4, "1.000"),
+        ("0.9999999", "1.0000001", 5, "1.0000"),
+        ("9.9999999", "10.000001", 5, "10.000"),
+        ("9.9999", "9.9999", 4, "10.00"),
+        ("9.9999", "9.9999", 5, "9.9999"),
+        ("9.97", "10.04", 3, None),  # 9.97 and 10.0
+        ("99.96", "100.4", 3, "100"),
+        ("99.94", "100.4", 3, None),  # 99.9 and 100
+        ("7.4", "7.6", 1, None),
+        ("9", "12", 1, None),
+        ("9.749", "9.751", 2, None),
+    ],
+)
+def test_a_ball_has_the_digits_that_all_its_numbers_share(low, high, digits, text):
+    """Finer below a power of ten than above it. Oracle: decimal's rounding of both ends."""
+    from flint import arb, ctx
+
+    from bminlib.balls import nearest_text
+
+    with ctx.workprec(200):
+        assert nearest_text(arb(low).union(arb(high)), digits) == text
+    rounded = {Context(prec=digits).create_decimal(end) for end in (low, high)}
+    assert (text is None) == (len(rounded) > 1)
+    assert text is None or {Decimal(text)} == rounded
+
+
+@pytest.mark.parametrize(
+    ("number", "digits"), [("0.75", 1), ("0.25", 1), ("99975", 4), ("99985", 4), ("1.5625", 4)]
+)
+def test_an_exact_ball_decides_its_tie(number, digits):
+    """To even, as `root_digits` does."""
+    from flint import arb, fmpq
+
+    from bminlib.balls import nearest_text
+
+    text = nearest_text(arb(fmpq(*Fraction(number).as_integer_ratio())), digits)
+    assert text is not None
+    assert Decimal(text) == Context(prec=digits).create_decimal(number)

@@ -96,6 +96,50 @@ def test_long_lengths_at_fifty_digits(layer, L):
     assert_agrees(CountingProblem(L=L, **LAYERS[layer]), 50)
 
 
+EXTREME = [
+    {"norm": "none", "L": 2, "d": 64, "tau": 10**4},
+    {"norm": "none", "L": 1, "d": 64, "tau": 10**5, "exactness": "exact"},
+    {"norm": "pre", "L": 2, "d": 64, "tau": 100},
+    {"norm": "pre", "L": 2, "d": 1000, "tau": 1},
+    {"norm": "pre", "affine": "learned", "L": 2, "d": 4, "tau": 1000},
+    {"norm": "pre", "normalizer": "rms", "L": 3, "d": 1, "tau": 1000},
+    {"norm": "pre", "L": 2, "d": 2, "tau": 1000},
+]
+
+
+@pytest.mark.parametrize("digits", [15, 240])
+@pytest.mark.parametrize("fields", EXTREME)
+def test_score_ratios_far_below_the_digits(fields, digits):
+    """e^-12800 decides whether a count lies inside; precision rises until it does."""
+    assert_agrees(CountingProblem(**fields), digits)
+
+
+def test_a_score_ratio_below_all_precisions_is_undecided():
+    with pytest.raises(UndecidedError, match="bits of precision"):
+        solve(CountingProblem(norm="pre", L=2, d=10**6, tau=1))
+
+
+TIES = [  # B_min is halfway between two numbers of so many digits
+    ({"norm": "pre", "normalizer": "rms", "L": 24, "d": 64, "tau": 1}, 2, "9.75"),
+    ({"norm": "pre", "normalizer": "rms", "L": 112, "d": 256, "tau": 1}, 3, "99.75"),
+    ({"norm": "pre", "normalizer": "rms", "L": 1548, "d": 9, "tau": 1}, 4, "99975"),
+]
+
+
+@pytest.mark.parametrize(("fields", "digits", "value"), TIES)
+def test_a_tie_is_undecided_and_no_digit_is_lost(fields, digits, value):
+    """A power of ten above it has coarser neighbours than what lies below."""
+    found = solve(CountingProblem(**fields))
+    with pytest.raises(UndecidedError, match="more than the ball"):
+        found.decimal(digits)
+    assert found.decimal(digits + 1) == value
+
+
+def test_an_exact_value_rounds_its_tie_as_the_closed_form_does():
+    problem = CountingProblem(norm="post", normalizer="rms", L=4, d=4)
+    assert solve(problem).decimal(1) == b_min(problem).decimal(1) == "0.8"
+
+
 def reference_rows():
     with REFERENCE.open(newline="", encoding="utf-8") as file:
         return [row for row in csv.DictReader(file) if int(row["L"]) > 1]
@@ -117,15 +161,17 @@ def test_values_found_by_optimising_the_forward_pass():
 
 @pytest.mark.parametrize("layer", ["none", "none-0.12", "learned-rms", "post", "post-learned"])
 @pytest.mark.parametrize("L", [2, 3, 6, 11, 1000])
-def test_answers_at_all_precisions_nest(layer, L):
-    """What mpmath's findroot fails at: 10, 15, 20, 50 and 240 digits, one inside the other."""
+def test_answers_at_all_precisions_agree(layer, L):
+    """What mpmath's findroot fails at: 10, 15, 20 and 50 digits round the answer at 240."""
     problem = CountingProblem(L=L, **LAYERS[layer])
     balls = [solve(problem, digits).value for digits in (10, 15, 20, 50, 240)]
     for wide, narrow in pairwise(balls):
-        assert wide.contains(narrow)
+        assert wide.overlaps(narrow)
         assert narrow.rel_accuracy_bits() > wide.rel_accuracy_bits() - 8
-    texts = [solve(problem, digits).decimal(digits) for digits in (10, 15, 20)]
-    assert texts == [b_min(problem).decimal(digits) for digits in (10, 15, 20)]
+    finest = solve(problem, 240)
+    for digits in (10, 15, 20, 50):
+        text = solve(problem, digits).decimal(digits)
+        assert text == finest.decimal(digits) == b_min(problem).decimal(digits)
 
 
 def test_the_horizon():

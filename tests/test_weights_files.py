@@ -381,3 +381,11 @@ def test_norms_are_euclidean_and_a_matrix_counts_by_its_longest_row():
     made = Weights(problem, vectors, np.zeros(2))
     norms = made.norms()
     assert (norms["q"], norms["W"], norms["r"], made.largest_norm()) == (5, 13, 0, 13)
+
+
+@pytest.mark.parametrize("suffix", [".json", ".npz", ".safetensors"])
+def test_a_pipe_is_refused_without_waiting_for_its_writer(tmp_path, suffix):
+    path = tmp_path / f"pipe{suffix}"
+    os.mkfifo(path)
+    with pytest.raises(DomainError, match="no regular file"):
+        load_weights(path)

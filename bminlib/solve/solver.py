@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bminlib.decimals import check_digits, decimal_text, integer_text
+from bminlib.balls import nearest_text
+from bminlib.decimals import check_digits
 from bminlib.demand import Touch
 from bminlib.errors import DomainError, InfeasibleError, UndecidedError
 from bminlib.problem import CountingProblem
@@ -14,7 +15,7 @@ from bminlib.problem import CountingProblem
 if TYPE_CHECKING:
     from flint import arb
 
-_ATTEMPTS = 5
+_ATTEMPTS, _LEAST_LIMIT = 5, 1 << 17
 _BITS_PER_DIGIT = math.log2(10)
 
 
@@ -41,7 +42,11 @@ class Solution:
         check_digits(digits)
         if self.value is None:
             raise InfeasibleError(f"no parameters count: {self.reason}; ask for `value` first")
-        return "0" if self.value == 0 else _nearest_text(self.value, digits)
+        text = "0" if self.value == 0 else nearest_text(self.value, digits)
+        if text is None:
+            ball = self.value.str(20)
+            raise UndecidedError(f"{digits} digits are more than the ball {ball} decides")
+        return text
 
 
 def solve(problem: CountingProblem, digits: int = 15) -> Solution:
@@ -63,8 +68,8 @@ def solve(problem: CountingProblem, digits: int = 15) -> Solution:
         )
     least = 12 * problem.L.bit_length() + 64
     bits = least + math.ceil(digits * _BITS_PER_DIGIT)
-    failure = None
-    for _ in range(_ATTEMPTS):
+    failure, limit = None, max(bits << _ATTEMPTS, _LEAST_LIMIT)
+    while bits < limit:
         try:
             with ctx.workprec(bits):
                 solution = Attempt(problem, bits, least).solution()
@@ -72,7 +77,7 @@ def solve(problem: CountingProblem, digits: int = 15) -> Solution:
                 return solution
         except UndecidedError as error:
             failure = error
-        bits, least = 2 * bits, 2 * least
+        bits, least = 2 * bits, min(2 * bits, 4 * least)
     raise failure or UndecidedError(f"no {digits} digits at {bits // 2} bits of precision")
 
 
@@ -89,19 +94,3 @@ def _accurate(value: arb | None, digits: int) -> bool:
     if value is None or value.is_exact():
         return True
     return bool(value.rel_accuracy_bits() > digits * _BITS_PER_DIGIT + 2)
-
-
-def _nearest_text(value: arb, digits: int) -> str:
-    """The only number of `digits` digits within half a unit of the whole ball."""
-    from flint import arb, ctx
-
-    with ctx.workprec(value.bits() + 4 * digits + 64):
-        guess = math.floor(float(value.log() / arb(10).log()))
-        for exponent in (guess, guess + 1, guess - 1):
-            scaled = value * arb(10) ** (digits - 1 - exponent)
-            nearest = (scaled.mid() + 0.5).floor()
-            whole = nearest.unique_fmpz()
-            text = "" if whole is None else integer_text(whole)
-            if len(text) == digits and abs(scaled - nearest) < 0.5:
-                return decimal_text(text, exponent)
-    raise UndecidedError(f"{digits} digits are more than the ball {value.str(20)} decides")

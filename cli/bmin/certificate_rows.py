@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import stat
 import time
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bmin import output
@@ -13,6 +12,7 @@ from bmin.bound_rows import placement_text
 from bminlib import CountingProblem
 from bminlib.certify import Argument, certificate_text, certify, is_certificate, save_certificate
 from bminlib.errors import DomainError
+from bminlib.whole_files import read_regular
 
 if TYPE_CHECKING:
     from bminlib.checker import Statement
@@ -44,12 +44,7 @@ def read_certificate(path: str) -> bytes | None:
     from bminlib.checker import MAX_BYTES
 
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):  # opening a pipe would wait for its writer
-            raise DomainError(
-                f"{path}: is no regular file; name a file of weights or a certificate"
-            )
-        with open(path, "rb") as file:
-            data = file.read(MAX_BYTES + 1)
+        data = read_regular(Path(path), MAX_BYTES + 1, "name a file of weights or a certificate")
     except OSError as error:
         cause = (error.strerror or str(error)).lower()
         raise DomainError(f"{path}: can't be read, {cause}; name another") from error
