@@ -18,6 +18,8 @@ COMMANDS = (
     "rates",
     "geometry",
     "storage",
+    "train",
+    "compare",
     "derive",
     "check",
 )
@@ -39,7 +41,9 @@ Examples:
   bmin count --weights w.json 1 0 1 1
   bmin rates --plot rates.pdf               # exponents and constants, and the figure
   bmin geometry --norm post --affine learned --L 64 --plot geometry.svg
-  bmin storage --L 16                       # numbers and bits of both read-outs
+  bmin storage --L 16 --norm post           # numbers and bits of both read-outs
+  bmin train --out runs                     # trained from scratch, 3 minutes; needs bminlib[train]
+  bmin compare runs                         # slopes, ratios to B_min, where trained counts lie
   bmin derive post.bare                     # a theorem, step by step
   bmin check trivial                        # a theorem, checked by machine; all if none is named
   bmin check --formula "L**(3/2)/(4*sqrt(2*d))" --as lower --norm post --affine bare --L 4:256
@@ -74,6 +78,8 @@ def run(arguments: list[str]) -> int:
         return _complain(f"{message}; see bmin --help or bmin COMMAND --help", 2)
     except (InfeasibleError, UndecidedError) as error:
         return _complain(str(error), 1)
+    except InterruptedError as error:
+        return _complain(str(error), _INTERRUPTED)
     except OSError as error:
         return _complain(str(error), 1)
     except KeyboardInterrupt:
