@@ -330,9 +330,9 @@ def test_a_directory_that_can_not_be_written_is_refused(tmp_path, run_bmin):
 
 @pytest.mark.usefixtures("compiled")
 def test_ctrl_c_keeps_finished_runs_and_the_next_call_goes_on(tmp_path):
-    """Interrupted after its first batch of three, a process ends with one sentence and 130."""
+    """Interrupted after its first batch of 25, a process ends with one sentence and 130."""
     out = tmp_path / "runs"
-    call = ("train", *SMALL, "--readout", "regression", "--mode", "plain", "--seeds", "12")
+    call = ("train", *SMALL, "--readout", "regression", "--mode", "plain", "--seeds", "100")
     process = subprocess.Popen(
         command_line(*call, "--out", str(out)),
         env=environment(),
@@ -348,17 +348,17 @@ def test_ctrl_c_keeps_finished_runs_and_the_next_call_goes_on(tmp_path):
     kept = rows_of(out)
     assert (process.returncode, printed) == (130, b"")
     assert complaint.decode() == (
-        f"bmin: interrupted; {len(kept)} of 12 runs are finished and kept in {out}, "
+        f"bmin: interrupted; {len(kept)} of 100 runs are finished and kept in {out}, "
         "the same call goes on from there\n"
     )
-    assert 4 <= len(kept) < 12
+    assert 4 <= len(kept) < 100
     for seed in range(len(kept)):
         load_weights(of(out, seed))
     assert not [path for path in out.rglob("*") if path.name.endswith(".part")]
     trained = go_on(out, call)
-    assert [row["seed"] for row in rows_of(out)] == [str(seed) for seed in range(12)]
+    assert [row["seed"] for row in rows_of(out)] == [str(seed) for seed in range(100)]
     assert rows_of(out)[: len(kept)] == kept
-    assert trained == list(range(len(kept), 12, 4))
+    assert trained == list(range(len(kept), 100, 4))
 
 
 def go_on(out, call):
