@@ -142,6 +142,7 @@ def bytes_of(seed, folder):
     ).stdout
 
 
+@pytest.mark.slow
 def test_figures_are_the_same_bytes_on_every_run(tmp_path):
     first, second = (bytes_of(seed, tmp_path / seed) for seed in ("1", "2"))
     assert len(first) > 100_000

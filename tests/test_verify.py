@@ -22,7 +22,7 @@ from bminlib.witness import witness
 
 E = np.eye(4)
 ZERO = np.zeros(4)
-EXAMPLES = settings(max_examples=120, deadline=None, derandomize=True, database=None)
+EXAMPLES = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 
 
 def layer(problem, b=0.0, ln_eps=Fraction(0), **vectors):

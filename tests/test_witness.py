@@ -196,6 +196,7 @@ def test_classification_with_an_eps(combination):
     assert is_within(made, Fraction(1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("combination", COMBINATIONS, ids=NAMES)
 def test_normalisers_with_an_eps(combination):
     """Softmax post-norm: B_min is higher at every L >= 2. Oracle: pairs at 50 digits."""
